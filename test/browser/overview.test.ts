@@ -25,6 +25,17 @@ const INK_AT_LEFT = `(() => {
   return data.filter((value, at) => at % 4 === 3 && value > 20).length / (data.length / 4);
 })()`;
 
+/** For each row of tiles, the share of its width that the tiles and the gaps between them fill. */
+const FILLED_ROWS = `(() => {
+  const list = document.querySelector('.tiles').getBoundingClientRect();
+  const rows = new Map();
+  for (const tile of document.querySelectorAll('.tile')) {
+    const { top, right } = tile.getBoundingClientRect();
+    rows.set(top, Math.max(rows.get(top) ?? 0, (right - list.left) / list.width));
+  }
+  return [...rows.values()];
+})()`;
+
 const fixture = useDashboard({ recovery: { interval: '1s' } });
 
 /** Before the first reconcile run it is unknown whether a callback was lost. */
@@ -74,6 +85,19 @@ describe('the overview', () => {
     await page.getByRole('cell', { name: 'phone-7' }).waitFor();
     await allIsWell();
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2 * 844);
+  });
+
+  it('fills every row of tiles at every width', async () => {
+    const { page } = fixture.dashboard;
+    await allIsWell();
+    await page.getByText('Facts behind the verdict').click();
+    for (const width of [320, 360, 640, 700, 820, 900, 1024, 1280, 1440, 1920]) {
+      await page.setViewportSize({ width, height: 800 });
+      const rows = await page.evaluate<number[]>(FILLED_ROWS);
+      expect([width, rows.filter((share) => share < 0.99)]).toEqual([width, []]);
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect([width, overflow]).toEqual([width, 0]);
+    }
   });
 
   it('draws what came just now, in every chart', async () => {

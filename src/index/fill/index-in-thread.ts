@@ -1,11 +1,10 @@
-import { IndexError } from '../index-calls.js';
 import type { LedgerIndex } from '../ledger-index.js';
 import type { StartIndex } from './open-index-of-store.js';
 
 /** Opens an index in the thread that asks it, for processes in which nothing waits meanwhile. */
 export const indexInThread: StartIndex = async (files, storeId) => {
   const { openIndex } = await import('../open-index.js');
-  const { indexFailureOf } = await import('../open-database.js');
+  const { asIndexError } = await import('../open-database.js');
   const { index, place, isShared } = openIndex(files, storeId);
   let isEnded = false;
 
@@ -25,10 +24,10 @@ export const indexInThread: StartIndex = async (files, storeId) => {
         ) => ReturnType<LedgerIndex[typeof name]>;
         return method(...values);
       } catch (error) {
-        const failure = indexFailureOf(error);
+        const failed = asIndexError(error);
         // Whoever asks next opens another one.
-        if (failure === 'lost') end();
-        throw new IndexError(failure, error instanceof Error ? error.message : String(error));
+        if (failed.failure === 'lost') end();
+        throw failed;
       }
     },
     close: async () => end(),

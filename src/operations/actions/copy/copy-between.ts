@@ -28,8 +28,8 @@ const BUFFERS = 2;
 
 /** The object is not as its metadata says, or changes all the time: a further attempt does not help. */
 export class UncopiedObjectError extends StoreError {
-  constructor(key: string, detail: string) {
-    super('copy', `${key}: ${detail}`);
+  constructor(detail: string) {
+    super('copy', detail);
     this.name = 'UncopiedObjectError';
   }
 }
@@ -53,7 +53,7 @@ export async function copyBetween(parts: BetweenStores, pair: KeyPair): Promise<
     });
     if (found !== undefined) return found;
   }
-  throw new UncopiedObjectError(pair.key, 'it changes while it is copied');
+  throw new UncopiedObjectError('it changes while it is copied');
 }
 
 async function write(
@@ -70,9 +70,9 @@ async function write(
       ? await writeWhole(to, reading, headers, makeRoom)
       : await writeParts(to, info, body, headers, makeRoom);
   if (sent.result === 'exists' && (await readBack(to, key))?.sha256 !== sent.sha256)
-    throw new StoreError('copy', `${key} has other bytes in the copy`);
+    throw new StoreError('copy', 'it has other bytes in the copy');
   if (info.size > to.partSize && (await from.head(key))?.version !== info.version)
-    throw new StoreError('copy', `${key} was replaced while it was copied`);
+    throw new StoreError('copy', 'it was replaced while it was copied');
   return info.size;
 }
 
@@ -147,9 +147,9 @@ async function* partsOf(body: Readable, size: number): AsyncGenerator<Buffer> {
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
-function assertIntact({ key, metadata }: ObjectInfo, sha256: string): void {
+function assertIntact({ metadata }: ObjectInfo, sha256: string): void {
   if (!SHA256.test(metadata.sha256 ?? '') || metadata.sha256 === sha256) return;
-  throw new UncopiedObjectError(key, 'its bytes are not those that its metadata names (verify --deep)');
+  throw new UncopiedObjectError('its bytes are not those that its metadata names (verify --deep)');
 }
 
 /** Headers as the store wrote them. Tags, storage class and lock follow the settings of the copy. */

@@ -10,7 +10,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import { type Ask, answerAsks } from './beside/asks.js';
 import type { BodyFigures } from './bodies/find-bodies.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
-import { createFillSchedule } from './fill/fill-schedule.js';
+import { FillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
 import { beginOf, extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
@@ -164,7 +164,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     onOpened,
     isLookedAt: () => !isStarted || schedule.isLookedAt(),
   });
-  const schedule = createFillSchedule({ filler: index, clock });
+  const schedule = new FillSchedule(index, clock);
   const parts = { store, index };
   const counts = createCallbackCounts(index, clock);
   let isStarted = false;
@@ -210,9 +210,9 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       await index.close();
       await schedule.stop();
     },
-    touch: schedule.touch,
+    touch: () => schedule.touch(),
     refresh: readNew,
-    readPast: schedule.whole,
+    readPast: () => schedule.whole(),
     async reachBack(since) {
       if (beginOf(extent()) > since) await schedule.whole();
       return beginOf(extent());

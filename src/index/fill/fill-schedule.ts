@@ -3,27 +3,6 @@ import type { StoreCondition } from '../../store/store-remedies.js';
 import { IndexError } from '../index-calls.js';
 import type { IndexFiller } from './index-filler.js';
 
-export interface FillScheduleOptions {
-  readonly filler: Pick<IndexFiller, 'takeNew' | 'older'>;
-  readonly clock: () => number;
-}
-
-/** When to ask the store for what is new: often while somebody looks, rarely otherwise, because requests cost money. */
-export interface FillSchedule {
-  start(): void;
-  /** Ends the schedule; a read that is under way ends when the index is closed. */
-  stop(): Promise<void>;
-  /** Somebody looks: what is new is asked for at the fast interval for the next minute. */
-  touch(): void;
-  /** Whether somebody did within the last minute. */
-  isLookedAt(): boolean;
-  /** Takes what was written before the call. Rejects with `StoreError` and `IndexError`. */
-  refresh(): Promise<void>;
-  /** Settles when everything that the index is to have is in. Rejects as `refresh` does. */
-  whole(): Promise<void>;
-  status(): FillStatus;
-}
-
 interface FillStatus {
   /** When the last successful read of what is new began, in milliseconds since the epoch; null before the first. */
   readonly refreshedAt: number | null;
@@ -46,115 +25,131 @@ const IN_USE = MINUTE;
 /** Milliseconds beyond the interval after which a read is overdue. The store's own time-outs are shorter. */
 const OVERDUE = MINUTE;
 
-export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
-  const { filler, clock } = options;
-  let running = false;
-  let touchedAt = Number.NEGATIVE_INFINITY;
-  let refreshedAt: number | null = null;
-  let readAt = Number.NEGATIVE_INFINITY;
-  let startedAt = Number.POSITIVE_INFINITY;
-  let isWhole = false;
-  let failure: unknown = null;
-  let filling: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
+/** When to ask the store for what is new: often while somebody looks, rarely otherwise, because requests cost money. */
+export class FillSchedule {
+  readonly #filler: Pick<IndexFiller, 'takeNew' | 'older'>;
+  readonly #clock: () => number;
+  #running = false;
+  #touchedAt = Number.NEGATIVE_INFINITY;
+  #refreshedAt: number | null = null;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #startedAt = Number.POSITIVE_INFINITY;
+  #isWhole = false;
+  #failure: unknown = null;
+  #filling: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
   /** Settles with the next read of what is new; null while nobody waits for one. */
-  let asked: PromiseWithResolvers<void> | null = null;
+  #asked: PromiseWithResolvers<void> | null = null;
 
-  const isLookedAt = () => clock() - touchedAt < IN_USE;
-  const interval = () => (isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL);
+  /** @param clock in milliseconds since the epoch */
+  constructor(filler: Pick<IndexFiller, 'takeNew' | 'older'>, clock: () => number) {
+    this.#filler = filler;
+    this.#clock = clock;
+  }
 
-  async function readNew(): Promise<void> {
-    readAt = clock();
-    const answered = asked;
-    asked = null;
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#startedAt = this.#clock();
+    void this.whole();
+  }
+
+  /** Ends the schedule; a read that is under way ends when the index is closed. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    if (this.#timer) clearTimeout(this.#timer);
+    await this.#filling?.catch(() => undefined);
+  }
+
+  /** Somebody looks: what is new is asked for at the fast interval for the next minute. */
+  touch(): void {
+    const wasLookedAt = this.isLookedAt();
+    this.#touchedAt = this.#clock();
+    if (!wasLookedAt) this.#plan();
+  }
+
+  /** Whether somebody did within the last minute. */
+  isLookedAt(): boolean {
+    return this.#clock() - this.#touchedAt < IN_USE;
+  }
+
+  /** Takes what was written before the call. Rejects with `StoreError` and `IndexError`. */
+  refresh(): Promise<void> {
+    this.#asked ??= Promise.withResolvers();
+    const { promise } = this.#asked;
+    this.#plan();
+    return promise;
+  }
+
+  /** Settles when everything that the index is to have is in. Rejects as `refresh` does. */
+  whole(): Promise<void> {
+    this.#filling ??= this.#fill();
+    // `status` says why it failed.
+    this.#filling.catch(() => undefined);
+    return this.#filling;
+  }
+
+  status(): FillStatus {
+    const failure = this.#failure;
+    const silent = this.#clock() - Math.max(this.#refreshedAt ?? this.#startedAt, this.#startedAt);
+    const isOverdue = this.#running && failure === null && silent >= SLOW_INTERVAL + OVERDUE;
+    const read = { refreshedAt: this.#refreshedAt, isWhole: this.#isWhole };
+    if (isOverdue) {
+      const error = `it was not read for ${Math.round(silent / 1000)} s`;
+      return { ...read, error, fault: 'store', condition: this.#filling === null ? null : 'unreachable' };
+    }
+    if (failure === null) return { ...read, error: null, fault: null, condition: null };
+    return {
+      ...read,
+      error: failure instanceof Error ? failure.message : 'it could not be read',
+      fault: failure instanceof IndexError ? 'index' : 'store',
+      condition: conditionOf(failure),
+    };
+  }
+
+  #interval(): number {
+    return this.isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL;
+  }
+
+  async #fill(): Promise<void> {
     try {
-      await filler.takeNew();
+      await this.#readNew();
+      for await (const _step of this.#filler.older())
+        if (this.#asked !== null || this.#clock() - this.#readAt >= this.#interval()) await this.#readNew();
+      this.#isWhole = true;
+    } catch (cause) {
+      this.#failure = cause;
+      throw cause;
+    } finally {
+      this.#filling = null;
+      this.#plan();
+    }
+  }
+
+  async #readNew(): Promise<void> {
+    const readAt = this.#clock();
+    this.#readAt = readAt;
+    const answered = this.#asked;
+    this.#asked = null;
+    try {
+      await this.#filler.takeNew();
     } catch (cause) {
       answered?.reject(cause);
       throw cause;
     }
-    refreshedAt = readAt;
-    failure = null;
+    this.#refreshedAt = readAt;
+    this.#failure = null;
     answered?.resolve();
   }
 
-  async function run(): Promise<void> {
-    try {
-      await readNew();
-      for await (const _step of filler.older())
-        if (asked !== null || clock() - readAt >= interval()) await readNew();
-      isWhole = true;
-    } catch (cause) {
-      failure = cause;
-      throw cause;
-    } finally {
-      filling = null;
-      plan();
+  #plan(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#filling !== null) return;
+    if (this.#asked !== null) void this.whole();
+    else if (this.#running) {
+      const due = Math.max(0, this.#readAt + this.#interval() - this.#clock());
+      this.#timer = setTimeout(() => void this.whole(), Math.min(this.#interval(), due)).unref();
     }
   }
-
-  function begin(): Promise<void> {
-    filling ??= run();
-    // `status` says why it failed.
-    filling.catch(() => undefined);
-    return filling;
-  }
-
-  function plan(): void {
-    if (timer) clearTimeout(timer);
-    timer = null;
-    if (filling !== null) return;
-    if (asked !== null) void begin();
-    else if (running)
-      timer = setTimeout(
-        () => void begin(),
-        Math.min(interval(), Math.max(0, readAt + interval() - clock())),
-      ).unref();
-  }
-
-  return {
-    start() {
-      if (running) return;
-      running = true;
-      startedAt = clock();
-      void begin();
-    },
-    async stop() {
-      running = false;
-      if (timer) clearTimeout(timer);
-      await filling?.catch(() => undefined);
-    },
-    isLookedAt,
-    touch() {
-      const wasInUse = isLookedAt();
-      touchedAt = clock();
-      if (!wasInUse) plan();
-    },
-    refresh() {
-      asked ??= Promise.withResolvers();
-      const { promise } = asked;
-      plan();
-      return promise;
-    },
-    whole: begin,
-    status() {
-      const silent = clock() - Math.max(refreshedAt ?? startedAt, startedAt);
-      const isOverdue = running && failure === null && silent >= SLOW_INTERVAL + OVERDUE;
-      return {
-        refreshedAt,
-        isWhole,
-        error: isOverdue
-          ? `it was not read for ${Math.round(silent / 1000)} s`
-          : failure === null
-            ? null
-            : messageOf(failure),
-        fault: isOverdue || failure !== null ? (failure instanceof IndexError ? 'index' : 'store') : null,
-        condition: isOverdue ? (filling === null ? null : 'unreachable') : conditionOf(failure),
-      };
-    },
-  };
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : 'it could not be read';
 }

@@ -9,7 +9,7 @@ export interface IndexFiller {
 }
 
 /** Takes everything that the index is to have. */
-export async function fillAll({ takeNew, older }: Omit<IndexFiller, 'relist'>): Promise<void> {
-  await takeNew();
-  for await (const _step of older());
+export async function fillAll(filler: Omit<IndexFiller, 'relist'>): Promise<void> {
+  await filler.takeNew();
+  for await (const _step of filler.older());
 }

@@ -14,7 +14,7 @@ import { startS3StandIn } from '../../support/store/s3-stand-in.js';
 
 const PROGRAM = fileURLToPath(new URL('../../support/project/story-files.ts', import.meta.url));
 const TYPESCRIPT = new URL('../../../scripts/run-typescript.mjs', import.meta.url).href;
-/** The first two warm up. What a timer runs in one of the others does not count, and on a busy machine it runs in several. */
+/** The first two warm up. What a timer runs in some of the others does not count. */
 const TURNS = 12;
 const SECRET = 'a-secret-of-the-sender';
 

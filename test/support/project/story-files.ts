@@ -16,6 +16,8 @@ const SRC = new URL('../../../src/', import.meta.url).href;
 const TOKEN = 'a-token-of-the-story-probe';
 /** Before the files count, the service lives through each story, so that what is opened once is open. */
 const WARM_UP = 2;
+/** Milliseconds without a request, in which timers run that run every second. On a busy machine they run in each turn of a story. */
+const IDLE_FOR = 1500;
 
 const [{ settings, stories }] = (await once(process, 'message')) as [Submitted];
 const session = new Session();
@@ -36,37 +38,50 @@ const { publicUrl, adminUrl } = await service.start();
 // The start does not wait for a store that a busy machine takes long to prove.
 while (!(await fetch(`${publicUrl}/readyz`)).ok) await sleep(100);
 
-/** Files of src with a function that was called since the last look; the code of a module itself is none. */
-async function filesRun(): Promise<Set<string>> {
+/** Functions of src, each with its file, that were called since the last look; the code of a module itself is none. */
+async function functionsRun(): Promise<Map<string, string>> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
-  const run = result.filter(
-    ({ url, functions }) =>
-      url.startsWith(SRC) &&
-      functions.some(({ functionName, ranges: [whole] }) => {
-        const isModule = functionName === '' && whole?.startOffset === 0;
-        return !isModule && (whole?.count ?? 0) > 0;
-      }),
-  );
-  return new Set(run.map(({ url }) => url.slice(SRC.length)));
+  const run = new Map<string, string>();
+  for (const { url, functions } of result.filter((script) => script.url.startsWith(SRC))) {
+    const file = url.slice(SRC.length);
+    for (const { functionName, ranges } of functions) {
+      const { startOffset = 0, count = 0 } = ranges[0] ?? {};
+      const isModule = functionName === '' && startOffset === 0;
+      if (!isModule && count > 0) run.set(`${file} ${startOffset}`, file);
+    }
+  }
+  return run;
 }
 
-const files: Record<string, readonly string[]> = {};
+const ran: Record<string, Map<string, string>[]> = {};
 for (const [name, requests] of Object.entries(stories)) {
-  const runs: Set<string>[] = [];
+  const runs: Map<string, string>[] = [];
   for (const [turn, { port, path, headers, body }] of requests.entries()) {
-    await filesRun();
+    await functionsRun();
     const answer = await fetch((port === 'public' ? publicUrl : adminUrl) + path, {
       method: 'POST',
       headers: { ...headers, ...(port === 'admin' ? { authorization: `Bearer ${TOKEN}` } : {}) },
       ...(body === undefined ? {} : { body }),
     });
-    const run = await filesRun();
+    const run = await functionsRun();
     const said = await answer.text();
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${said}`);
     if (turn >= WARM_UP) runs.push(run);
   }
-  // What a timer ran meanwhile is not there every time.
-  files[name] = [...(runs[0] ?? [])].filter((file) => runs.every((run) => run.has(file))).sort();
+  ran[name] = runs;
+}
+
+await functionsRun();
+await sleep(IDLE_FOR);
+const ofTimers = await functionsRun();
+
+const files: Record<string, readonly string[]> = {};
+for (const [name, runs] of Object.entries(ran)) {
+  const each = runs.map(
+    (run) => new Set([...run].filter(([key]) => !ofTimers.has(key)).map(([, file]) => file)),
+  );
+  // What a slower timer ran meanwhile is not there every time.
+  files[name] = [...(each[0] ?? [])].filter((file) => each.every((run) => run.has(file))).sort();
 }
 await service.stop();
 process.send?.(files);

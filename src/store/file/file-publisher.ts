@@ -120,9 +120,9 @@ export function createFilePublisher(
       const target = pathOf(key);
       if (!(await isObject(target, key))) return false;
       await root.check();
-      await root.guard(dirname(target));
-      await folders.sync(dirname(target));
-      return true;
+      const isFolderThere = await root.guard(dirname(target)).then(() => true, ifAbsent(false));
+      if (isFolderThere) await folders.sync(dirname(target));
+      return isFolderThere;
     },
 
     create(key, temp, headers, begun) {

@@ -30,7 +30,9 @@ export async function openObject(root: FileRoot, key: string, meta: FileMeta): P
 
 async function describeOrClose(handle: FileHandle, root: FileRoot, key: string, meta: FileMeta) {
   try {
-    await root.guard(dirname(join(root.path, key)));
+    // Whoever removes the object may remove its folder with it: whether there is another one is looked up again.
+    const isFolderThere = await root.guard(dirname(join(root.path, key))).then(() => true, ifAbsent(false));
+    if (!isFolderThere) return 'replaced';
     return await describe(handle, root.path, key, meta);
   } catch (error) {
     await handle.close();

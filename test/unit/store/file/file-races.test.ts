@@ -1,6 +1,7 @@
+import { existsSync, readdirSync, readlinkSync, realpathSync, rmdirSync, unlinkSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createFileFolders, type FileFolders } from '../../../../src/store/file/file-folders.js';
 import { createFilePublisher } from '../../../../src/store/file/file-publisher.js';
@@ -9,6 +10,7 @@ import { createFileStore } from '../../../../src/store/file/file-store.js';
 import { createFileMeta, type FileMeta } from '../../../../src/store/file/meta/file-meta.js';
 import { openObject } from '../../../../src/store/file/read-file.js';
 import { openTempFile, writeFully } from '../../../../src/store/file/temp-file.js';
+import type { ObjectStore } from '../../../../src/store/object-store.js';
 
 const headers = (writer: string) => ({ contentType: 'text/plain', metadata: { writer } });
 
@@ -46,6 +48,35 @@ describe('the file store at the worst moment', () => {
     expect(await opened?.handle.readFile('utf8')).toBe('new');
     await opened?.handle.close();
   });
+
+  /** While the event loop stands still: waits until the kernel has opened the object, then acts as another process that removes it. */
+  function removeOnceOpened(key: string): void {
+    const object = join(realpathSync(path), key);
+    const isOpen = () =>
+      readdirSync('/proc/self/fd').some((fd) => {
+        const link = `/proc/self/fd/${fd}`;
+        return existsSync(link) && readlinkSync(link) === object;
+      });
+    const end = performance.now() + 60_000;
+    while (!isOpen()) if (performance.now() > end) throw new Error(`${object} is not opened`);
+    unlinkSync(object);
+    rmdirSync(dirname(object));
+  }
+
+  it.each<[string, (store: ObjectStore) => Promise<unknown>, unknown]>([
+    ['deletes', (store) => store.delete('a/b'), undefined],
+    ['reads', (store) => store.read('a/b'), null],
+    ['describes', (store) => store.head('a/b'), null],
+  ])(
+    '%s nothing when another process removes the object and prunes its folder once it is open',
+    async (_, call, result) => {
+      const store = createFileStore({ directory: path, partSize: 1024 });
+      await store.create('a/b', Buffer.from('x'), headers('me'));
+      const calling = call(store);
+      removeOnceOpened('a/b');
+      expect(await calling).toEqual(result);
+    },
+  );
 
   it.each(['is made twice', 'fails afterwards'])(
     'keeps the metadata of an object whose link %s',
@@ -89,6 +120,19 @@ describe('the file store at the worst moment', () => {
       clock.mockRestore();
       await temp.discard();
     }
+  });
+
+  it('calls an object missing when another process removes it and prunes its folder once it was found', async () => {
+    const store = createFileStore({ directory: path, partSize: 1024 });
+    await store.create('a/b', Buffer.from('x'), headers('me'));
+    const checking: FileRoot = {
+      ...root,
+      async check() {
+        await root.check();
+        await store.delete('a/b');
+      },
+    };
+    expect(await createFilePublisher(checking, folders, meta, true).isThere('a/b')).toBe(false);
   });
 
   it('makes the folder again when another process prunes it before the link', async () => {

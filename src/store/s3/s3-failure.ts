@@ -180,8 +180,7 @@ interface S3RetryOptions {
 }
 
 /**
- * Repeats a request until it succeeds, fails for good, or attempts or time are spent. A server's Retry-After is the least pause. Most
- * requests succeed at once, and those need no rules.
+ * Repeats a request until it succeeds, fails for good, or attempts or time are spent.
  *
  * @throws S3Failure of the last attempt
  */
@@ -194,7 +193,7 @@ export async function withRetries<T>(
   try {
     return await attempt();
   } catch (error) {
-    return retryAfter(error, attempt, retryRules(policy, options, startedAt)).catch((failure: unknown) => {
+    return retryAfter(error, attempt, s3RetryRules(policy, options, startedAt)).catch((failure: unknown) => {
       throw asFailure(failure);
     });
   }
@@ -202,11 +201,15 @@ export async function withRetries<T>(
 
 const TIME_OUT = /timeout|timedout/i;
 
-/** @param startedAt of the first attempt, in milliseconds of `performance.now` */
-function retryRules(
+/**
+ * When and how often requests are repeated, for one of them. A server's Retry-After is the least pause.
+ *
+ * @param startedAt of the first attempt, in milliseconds of `performance.now`
+ */
+export function s3RetryRules(
   { retries, delayMs, deadlineMs, closing }: S3RetryPolicy,
   { signal = closing, worthwhile = isRetryable }: S3RetryOptions = {},
-  startedAt: number,
+  startedAt = performance.now(),
 ): RetryRules {
   const deadline = startedAt + deadlineMs;
   let begun = startedAt;

@@ -6,7 +6,7 @@ import type { IndexFiles } from './open-index.js';
 
 quietThread();
 const { openIndex } = await import('./open-index.js');
-const { asIndexError } = await import('./open-database.js');
+const { indexFailureOf } = await import('./open-database.js');
 
 const { files, storeId } = workerData as { readonly files: IndexFiles; readonly storeId: string };
 const { index, place, isShared } = openIndex(files, storeId);
@@ -23,8 +23,8 @@ parentPort?.on('message', ({ id, name, values }: IndexRequest) => {
     if (method === undefined) throw new Error(`${name} cannot be called of this index`);
     answer({ id, result: method(...values) });
   } catch (error) {
-    const { failure, message } = asIndexError(error);
-    answer({ id, failure, message });
+    const failure = indexFailureOf(error);
+    answer({ id, failure, message: error instanceof Error ? error.message : String(error) });
     if (failure !== 'lost') return;
     // Whoever asks next starts another worker.
     index.close();

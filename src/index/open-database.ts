@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { IndexError } from './index-calls.js';
 import { CLASS_FIELDS } from './line-classes.js';
 import { SCHEMA } from './schema.js';
 
@@ -116,12 +115,8 @@ const FULL: readonly number[] = [10, 13];
 /** `lost`: the file was damaged, and the index is empty; `full`: the disk or a quota is. */
 export type IndexFailure = 'lost' | 'full' | 'other';
 
-/** The error that callers of the index see. */
-export function asIndexError(error: unknown): IndexError {
-  return new IndexError(failureOf(error), error instanceof Error ? error.message : String(error));
-}
-
-function failureOf(error: unknown): IndexFailure {
+/** What an error of the index means for who fills it. */
+export function indexFailureOf(error: unknown): IndexFailure {
   if (error instanceof IndexLostError) return 'lost';
   return FULL.includes(codeOf(error) ?? 0) ? 'full' : 'other';
 }

@@ -1,10 +1,11 @@
+import { IndexError } from '../index-calls.js';
 import type { LedgerIndex } from '../ledger-index.js';
 import type { StartIndex } from './open-index-of-store.js';
 
 /** Opens an index in the thread that asks it, for processes in which nothing waits meanwhile. */
 export const indexInThread: StartIndex = async (files, storeId) => {
   const { openIndex } = await import('../open-index.js');
-  const { asIndexError } = await import('../open-database.js');
+  const { indexFailureOf } = await import('../open-database.js');
   const { index, place, isShared } = openIndex(files, storeId);
   let isEnded = false;
 
@@ -24,10 +25,10 @@ export const indexInThread: StartIndex = async (files, storeId) => {
         ) => ReturnType<LedgerIndex[typeof name]>;
         return method(...values);
       } catch (error) {
-        const failed = asIndexError(error);
+        const failure = indexFailureOf(error);
         // Whoever asks next opens another one.
-        if (failed.failure === 'lost') end();
-        throw failed;
+        if (failure === 'lost') end();
+        throw new IndexError(failure, error instanceof Error ? error.message : String(error));
       }
     },
     close: async () => end(),

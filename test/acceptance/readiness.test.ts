@@ -219,6 +219,19 @@ describe('before a bucket', () => {
     await expectWellAndStop(place);
   });
 
+  it.concurrent('names the canaries, without which no receiver is ready', async () => {
+    const place = await start();
+    denyWrites(place, ['.canary/']);
+    await expectNamed(place, {
+      cause: 'denied',
+      issue: { code: 'store-not-writable' },
+      check: 'store prefixes',
+      finding: /below \.canary\/: .*access denied[\s\S]* No receiver is ready\./,
+      status: /denied/,
+    });
+    await expectWellAndStop(place);
+  });
+
   it.concurrent('names what is asked before a callback is stored', async () => {
     const place = await start();
     place.standIn.misbehave = ({ operation, key }) =>

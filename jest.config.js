@@ -9,6 +9,9 @@ const named = [...DEFAULT, 'test/model', ...ONE_BY_ONE].filter((folder) =>
   process.argv.some((text) => text.includes(folder)),
 );
 
+/** Published as ES modules only, which Jest does not load. */
+const ES_MODULES = 'commander|jose|p-limit';
+
 export default {
   roots: (named.length > 0 ? named : DEFAULT).map((folder) => `<rootDir>/${folder}`),
   testMatch: ['**/*.test.ts'],
@@ -21,19 +24,21 @@ export default {
     : Math.ceil(availableParallelism() * 2.5),
   // `it.concurrent` is for tests that wait for intervals and time-outs, and use little of the machine meanwhile.
   maxConcurrency: 20,
+  testEnvironment: '<rootDir>/test/support/processes/node-environment.mjs',
   moduleNameMapper: {
-    // Node loads it, which needs what the compiler made of it: Jest's global setup builds first.
+    // What the compiler made of the sources, which Jest's global setup builds first.
     '^(?:\\.{1,2}/)+src/(.*\\.js)$': '<rootDir>/dist/$1',
     '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'],
   },
   transform: {
-    '<rootDir>/(?:dist|node_modules)/.*\\.[cm]?js$': '<rootDir>/test/support/processes/load-with-node.mjs',
+    [`(?<!/node_modules/.*)/(?:dist|node_modules/(?:${ES_MODULES}))/`]:
+      '<rootDir>/test/support/processes/load-with-node.mjs',
     '\\.(?:ts|m?js)$': [
       '@swc/jest',
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' } },
     ],
   },
-  transformIgnorePatterns: [],
+  transformIgnorePatterns: [`/node_modules/(?!(?:${ES_MODULES})/)`],
   // What a file leaves behind ends with its worker; looking for it after each file took a twentieth of the suite's CPU.
   testEnvironmentOptions: { globalsCleanup: 'off' },
   // Reached only by a test that hangs: a busy machine takes ten times as long as a quiet one.

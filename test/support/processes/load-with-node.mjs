@@ -1,9 +1,7 @@
 /**
- * A Jest transformer: the module is loaded by Node, once for all test files of a worker, instead of by Jest for each of them. It is for
- * what the tests do not change: what the compiler made of the sources, and libraries.
+ * A Jest transformer: Node loads the module, once for all test files of a worker, instead of Jest for each of them.
  */
-const LOAD =
-  "module.exports = process.getBuiltinModule('node:module').createRequire(__filename)(__filename);";
+const LOAD = 'module.exports = requireWithNode(__filename);';
 
 export default {
   process: () => ({ code: LOAD }),

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import base from '../jest.config.js';
 
-const { globalSetup, maxWorkers, moduleNameMapper, ...config } = base;
+const { globalSetup, maxWorkers, ...config } = base;
 
 /** For the mutation tester, which runs the tests named by `run.mjs` in its own processes, from sources. */
 export default {
@@ -9,7 +9,6 @@ export default {
   rootDir: process.cwd(),
   // Tests are found by what they import, so the sources have to be among the files that Jest knows.
   roots: ['<rootDir>/test', '<rootDir>/src'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },
   testMatch: process.env.MUTATE_TESTS?.split(',').map((pattern) => `<rootDir>/${pattern}`),
   testRunner: fileURLToPath(new URL('jest-circus-covering.cjs', import.meta.url)),
   testEnvironment: fileURLToPath(new URL('first-failure.cjs', import.meta.url)),

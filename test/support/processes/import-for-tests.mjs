@@ -5,8 +5,9 @@ const SOURCES = new URL('../../../src/', import.meta.url).href;
 const BUILT = new URL('../../../dist/', import.meta.url).href;
 
 /**
- * `node --import <this file> program.ts`: Node loads what the compiler made of the sources, which Jest's global setup built. Stripping the
- * types of all of src at each start of a program costs more than the rest of loading.
+ * `node --import <this file> program.ts`: Node loads what the compiler made of the sources, which Jest's global setup built. That is the
+ * worker of the index for Jest, whose every receiver starts one, and all of src for a program of the tests: stripping the types at each
+ * start costs more than the rest of loading.
  */
 registerHooks({
   resolve(specifier, context, next) {

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { CallbackPlace } from '../../archive/callback-places.js';
 import { CANARY_FOLDER } from '../../archive/layout.js';
 import { withDeadline } from '../../lib/time/deadline.js';
+import { Canary } from '../../operations/health/canary.js';
 import { PROOF_NAME } from '../../store/object-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
-import { remedyOf } from '../../store/store-remedies.js';
+import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
 import { errorMessage, type Finding, failed, passed } from './finding.js';
 
 const CHECK = 'store prefixes';
@@ -14,10 +14,7 @@ const CHECK = 'store prefixes';
 const TIMEOUT = 10_000;
 
 /** Proves each place that a receiver needs for callbacks, as it does, and removes what that leaves. Never throws. */
-export async function checkPlaces(
-  places: readonly CallbackPlace[],
-  store: Pick<ObjectStore, 'create' | 'delete'>,
-) {
+export async function checkPlaces(places: readonly CallbackPlace[], store: ObjectStore) {
   const findings = await Promise.all([
     ...places.map((place) => checkPlace(place, store)),
     checkCanaries(store),
@@ -37,24 +34,19 @@ async function checkPlace(
     return null;
   } catch (error) {
     const whose = sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`;
-    return notStored(prefix, error, `Callbacks ${whose} are answered 503.`);
+    return notStored(prefix, errorMessage(error), conditionOf(error), `Callbacks ${whose} are answered 503.`);
   }
 }
 
 /** A receiver that cannot write its canary is not ready, although callbacks that reach it can be stored. */
-async function checkCanaries(store: Pick<ObjectStore, 'create' | 'delete'>): Promise<Finding | null> {
-  const key = `${CANARY_FOLDER}doctor/${randomUUID()}`;
-  try {
-    const writing = store.create(key, Buffer.from('x'), { contentType: 'text/plain', metadata: {} });
-    await withDeadline(writing, TIMEOUT, `the store did not answer within ${TIMEOUT} ms`);
-    await store.delete(key).catch(() => undefined);
-    return null;
-  } catch (error) {
-    return notStored(CANARY_FOLDER, error, 'No receiver is ready.');
-  }
+async function checkCanaries(store: ObjectStore): Promise<Finding | null> {
+  const canary = new Canary({ store, replica: 'doctor', timeout: TIMEOUT });
+  const { writable, reason, condition } = await canary.check();
+  await canary.stop();
+  return writable ? null : notStored(CANARY_FOLDER, String(reason), condition, 'No receiver is ready.');
 }
 
-function notStored(prefix: string, error: unknown, harm: string): Finding {
-  const message = `Nothing can be stored below ${prefix}: ${errorMessage(error)}. ${harm}`;
-  return failed(CHECK, message, remedyOf(conditionOf(error) ?? 'denied'));
+function notStored(prefix: string, reason: string, condition: StoreCondition | null, harm: string): Finding {
+  const message = `Nothing can be stored below ${prefix}: ${reason}. ${harm}`;
+  return failed(CHECK, message, remedyOf(condition ?? 'denied'));
 }

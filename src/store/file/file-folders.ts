@@ -36,6 +36,11 @@ export interface GuardedRoot {
   guard(folder: string): Promise<void>;
 }
 
+/** As `guard`, where the folder may be gone: whether it is there. */
+export function guardIfThere({ guard }: Pick<GuardedRoot, 'guard'>, folder: string): Promise<boolean> {
+  return guard(folder).then(() => true, ifAbsent(false));
+}
+
 /** @param options.fsync false leaves durability to the operating system; for tests and scratch stores */
 export function createFileFolders(
   { path: root, check, guard }: GuardedRoot,

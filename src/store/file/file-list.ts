@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { compareKeys, isListed, sortKeys } from '../object-key.js';
 import type { ListedObject, ListRange } from '../object-store.js';
 import { ifAbsent, isAbsent } from './file-errors.js';
+import { guardIfThere } from './file-folders.js';
 import type { FileRoot } from './file-root.js';
 
 /** Names of a folder in memory at a time. A larger folder is read again for each further batch. */
@@ -78,7 +79,7 @@ export async function* listFileFolders(root: FileRoot, prefix: string): AsyncGen
 /** A missing store must not look empty, and a link must not lead out of it. */
 export async function assertReadable(root: FileRoot, folder: string): Promise<void> {
   await root.check();
-  await root.guard(join(root.path, folder)).catch(ifAbsent(undefined));
+  await guardIfThere(root, join(root.path, folder));
 }
 
 async function* foldersIn(root: string, prefix: string): AsyncGenerator<string> {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { settleAll } from '../../lib/time/settle-all.js';
 import { BlockedKeyError, type CreateResult, type ObjectHeaders, StoreError } from '../object-store.js';
 import { errnoOf, ifAbsent, isAbsent } from './file-errors.js';
-import type { FileFolders } from './file-folders.js';
+import { type FileFolders, guardIfThere } from './file-folders.js';
 import type { FileRoot } from './file-root.js';
 import type { FileMeta } from './meta/file-meta.js';
 import { openIfThere } from './open-file.js';
@@ -120,7 +120,7 @@ export function createFilePublisher(
       const target = pathOf(key);
       if (!(await isObject(target, key))) return false;
       await root.check();
-      const isFolderThere = await root.guard(dirname(target)).then(() => true, ifAbsent(false));
+      const isFolderThere = await guardIfThere(root, dirname(target));
       if (isFolderThere) await folders.sync(dirname(target));
       return isFolderThere;
     },

@@ -11,8 +11,8 @@ import {
   StoreGoneError,
 } from '../object-store.js';
 import { copyFile } from './copy-file.js';
-import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
-import { createFileFolders, type FileFolders } from './file-folders.js';
+import { fileCall, fileStoreError, isAbsent } from './file-errors.js';
+import { createFileFolders, type FileFolders, guardIfThere } from './file-folders.js';
 import { listFileFolders, listFileKeys, listFiles } from './file-list.js';
 import { createFilePublisher, type FilePublisher } from './file-publisher.js';
 import { createFileRoot, type FileRoot } from './file-root.js';
@@ -212,7 +212,7 @@ async function* purgePlace(parts: Parts, place: string): AsyncGenerator<PurgedOb
   }
   if (!place.endsWith('/')) return;
   // Metadata without an object is left by a process that died.
-  await root.guard(join(root.path, '.meta', place)).catch(ifAbsent(undefined));
+  await guardIfThere(root, join(root.path, '.meta', place));
   await meta.removeFolder(place);
 }
 
@@ -243,7 +243,7 @@ function expiryOf(parts: Parts): NonNullable<ObjectStore['expiry']> {
       const metaRoot = join(root.path, '.meta');
       await fileCall('expire', folder, async () => {
         await root.check();
-        await root.guard(join(root.path, folder)).catch(ifAbsent(undefined));
+        await guardIfThere(root, join(root.path, folder));
         await folders.prune(join(root.path, folder), root.path);
         await folders.prune(join(metaRoot, folder), metaRoot);
       });
@@ -288,7 +288,7 @@ async function deleteObject(
   }
   try {
     // Whoever removes the same object may have removed its folder with it.
-    await root.guard(dirname(path)).catch(ifAbsent(undefined));
+    await guardIfThere(root, dirname(path));
     const file = await object.stat({ bigint: true });
     if (!file.isFile()) return 'missing';
     if (expected !== undefined && !isSame(file, expected)) return 'replaced';

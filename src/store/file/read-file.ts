@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import type { ObjectHeaders, ObjectInfo } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
 import { fileStoreError, ifAbsent } from './file-errors.js';
+import { guardIfThere } from './file-folders.js';
 import type { FileRoot } from './file-root.js';
 import { type FileMeta, UNKNOWN_HEADERS } from './meta/file-meta.js';
 import { openIfThere } from './open-file.js';
@@ -31,8 +32,7 @@ export async function openObject(root: FileRoot, key: string, meta: FileMeta): P
 async function describeOrClose(handle: FileHandle, root: FileRoot, key: string, meta: FileMeta) {
   try {
     // Whoever removes the object may remove its folder with it: whether there is another one is looked up again.
-    const isFolderThere = await root.guard(dirname(join(root.path, key))).then(() => true, ifAbsent(false));
-    if (!isFolderThere) return 'replaced';
+    if (!(await guardIfThere(root, dirname(join(root.path, key))))) return 'replaced';
     return await describe(handle, root.path, key, meta);
   } catch (error) {
     await handle.close();

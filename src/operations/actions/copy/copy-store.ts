@@ -143,7 +143,7 @@ async function attempt(run: Run, key: string, work: () => Promise<void>): Promis
       if (run.failures < MAX_FAILURES) return;
       throw new StoreError(
         'copy',
-        `${MAX_FAILURES} objects in a row failed, the last one: ${error.message}`,
+        `${MAX_FAILURES} objects in a row failed, the last one ${key}: ${error.message}`,
         {
           cause: error,
         },

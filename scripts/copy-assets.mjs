@@ -23,6 +23,7 @@ const DOMAIN = [
   'reasons',
   'recovery-outcome',
   'recovery-run',
+  'store-work',
   'submitted-words',
   'summary-groups',
 ].map((name) => `domain/${name}`);

@@ -159,10 +159,12 @@ export const NOTICES_FOLDER = '.notices/';
 export const RETENTION_FOLDER = '.retention/';
 export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;
 
-export const REPORTS_FOLDER = 'reports/reconcile/';
-export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
+/** What the folders of all reports begin with. */
+export const ALL_REPORTS = 'reports/';
+export const REPORTS_FOLDER = `${ALL_REPORTS}reconcile/`;
+export const VERIFY_REPORTS_FOLDER = `${ALL_REPORTS}verify/`;
 /** Counts of unauthenticated refusals, of each hour and each run of a replica. */
-export const REFUSAL_COUNTS_FOLDER = 'reports/refusals/';
+export const REFUSAL_COUNTS_FOLDER = `${ALL_REPORTS}refusals/`;
 
 /** Reports sort by time. Keys have no `:`, which some file systems reject. */
 export function reconcileReportKey(startedAt: string): string {

@@ -24,6 +24,12 @@ import { until } from '../support/until.js';
 const TOKEN = 'a-token-of-the-tests-only';
 const CLOCK = fileURLToPath(new URL('../chaos/clock.mjs', import.meta.url));
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [] });
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+/** What the receiver writes beside what callbacks need. */
+const WORK_PREFIXES = [
+  ...['ledger-hours/', '.erasures/', '.ended/', 'replays/', 'reports/'],
+  ...['outbox/', '.outbox-jobs/', '.notices/'],
+];
 const MINUTES_16 = 16 * 60_000;
 
 interface Place {
@@ -101,7 +107,7 @@ async function expectNamed(place: Place, { cause, issue, check, finding, status 
 
 async function expectOver(place: Place): Promise<void> {
   await until(async () => (await readiness(place)).status === 200);
-  const isOurs = ({ code }: { code: string }) => /^(clock|store-|not-ready)/.test(code);
+  const isOurs = ({ code }: { code: string }) => /^(clock|store-|work-|not-ready)/.test(code);
   await until(async () => !(await issuesAt(place)).some(isOurs));
   expect((await deliver(place)).status).toBe(200);
 }
@@ -110,8 +116,9 @@ async function expectOver(place: Place): Promise<void> {
 describe('before a bucket', () => {
   const places: BucketPlace[] = [];
 
-  async function start(): Promise<BucketPlace> {
+  async function start(deniedFromStart: readonly string[] = []): Promise<BucketPlace> {
     const standIn = await startS3StandIn();
+    denyWrites({ standIn }, deniedFromStart);
     const settings = {
       store: {
         url: 's3://bucket/prefix',
@@ -124,6 +131,7 @@ describe('before a bucket', () => {
         default: { allowUnauthenticated: true },
         other: { allowUnauthenticated: true, keyPrefix: 'other/' },
       },
+      subscribers: { crm: { url: 'http://127.0.0.1:9/', secrets: [SECRET] } },
     };
     const service = await startService(settings);
     const place = {
@@ -150,7 +158,11 @@ describe('before a bucket', () => {
   }
 
   const denied: Misbehaviour = { kind: 'answer', status: 403, code: 'AccessDenied' };
-  function denyWrites({ standIn }: BucketPlace, prefixes: readonly string[], fault = denied): void {
+  function denyWrites(
+    { standIn }: Pick<BucketPlace, 'standIn'>,
+    prefixes: readonly string[],
+    fault = denied,
+  ): void {
     standIn.misbehave = ({ operation, key }) =>
       operation === 'PutObject' && prefixes.some((prefix) => key.startsWith(`prefix/${prefix}`))
         ? fault
@@ -216,6 +228,29 @@ describe('before a bucket', () => {
     expect(broken.status).toBe(503);
     await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
     expect(await readiness(place)).toEqual({ status: 200 });
+    await expectWellAndStop(place);
+  });
+
+  it.concurrent('names what no callback needs, and stays ready', async () => {
+    const place = await start(WORK_PREFIXES);
+    const named = async () =>
+      (await issuesAt(place)).flatMap(({ code, level, params }) =>
+        code === 'work-denied' ? [`${level} ${params.prefix} ${params.condition}`] : [],
+      );
+    await until(async () => (await named()).length === WORK_PREFIXES.length);
+    expect((await named()).sort()).toEqual(WORK_PREFIXES.map((prefix) => `warning ${prefix} denied`).sort());
+    expect(await readiness(place)).toEqual({ status: 200 });
+    expect((await deliver(place)).status).toBe(200);
+    const found = (await findingsOf(place)).filter(({ check }) => check === 'store prefixes');
+    expect(found.map(({ message }) => /below (.+?): .*access denied/.exec(message)?.[1]).sort()).toEqual(
+      [...WORK_PREFIXES].sort(),
+    );
+    place.standIn.misbehave = () => null;
+    await expectOver(place);
+    await until(async () => (await named()).length === 0);
+    // Denied later, it is named once something could not be written there.
+    denyWrites(place, ['outbox/']);
+    await until(async () => (await named()).includes('warning outbox/ denied'));
     await expectWellAndStop(place);
   });
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callbackPlaces } from '../../archive/callback-places.js';
 import type { Erasures } from '../../archive/erasure/erasures.js';
+import { type StorePlace, storePlaces } from '../../archive/store-places.js';
 import { clockProblem, unavailableProblem } from '../../archive/store-problem.js';
 import type { Config } from '../../config/config.js';
 import { clockFault } from '../../ledger/hours.js';
@@ -43,7 +43,7 @@ interface StoreHealthParts {
 
 /**
  * Whether the next callback can be stored. Everything that it needs is proven: at the start the store as a whole, then by a canary and
- * by each place that callbacks use; besides the clock and the ledger's writer are asked.
+ * by each place that the receiver writes to; besides the clock and the ledger's writer are asked.
  */
 export class StoreHealth {
   readonly gate: StoreGate;
@@ -142,9 +142,7 @@ export class StoreHealth {
     return [
       ...this.#identity.issues(),
       ...(clockFault(offsetMs) === null ? [] : [issueOf('clock', { replica, offsetMs })]),
-      ...denied.map(({ place: { prefix, sources }, reason, condition, since }) =>
-        issueOf('store-denied', { prefix, sources, reason, condition, since: new Date(since).toISOString() }),
-      ),
+      ...denied.map(deniedIssue),
     ];
   }
 
@@ -217,23 +215,39 @@ export class StoreHealth {
   }
 }
 
-/** The places that callbacks use, whose changes are logged. */
+type Denied = ReturnType<ReturnType<typeof createPlaces>['failures']>[number];
+
+function deniedIssue({ place, since, reason, condition }: Denied): ReportedIssue {
+  const { prefix, sources, work } = place;
+  const facts = { prefix, reason, condition, since: new Date(since).toISOString() };
+  return work === null
+    ? issueOf('store-denied', { ...facts, sources })
+    : issueOf('work-denied', { ...facts, work });
+}
+
+/** The places that the receiver writes to, whose changes are logged. */
 function createPlaces(
-  { sources }: Config,
+  config: Config,
   { store, erasures, log }: Pick<StoreHealthParts, 'store' | 'erasures' | 'log'>,
   interval: number,
 ) {
-  return createPlaceProofs({
-    places: callbackPlaces(sources, store, erasures),
+  return createPlaceProofs<StorePlace>({
+    places: storePlaces(config, store, erasures),
     provenFor: store.location.startsWith('file:') ? 0 : PLACE_PROVEN_FOR,
     interval,
     onChange(found) {
-      if (found.length === 0)
-        log.info({ event: 'store-allowed' }, 'everything that callbacks need can be stored again');
+      if (found.length === 0) log.info({ event: 'store-allowed' }, 'every prefix can be written again');
       for (const { place, reason, condition } of found) {
         const remedy = condition === null ? undefined : remedyOf(condition);
-        const { prefix } = place;
-        const fields = { event: 'store-denied', prefix, sources: place.sources, condition, remedy };
+        const { prefix, sources, work } = place;
+        const fields = {
+          event: work === null ? 'store-denied' : 'work-denied',
+          prefix,
+          sources,
+          work,
+          condition,
+          remedy,
+        };
         log.error(fields, `nothing can be stored below ${prefix}: ${reason}`);
       }
     },

@@ -1,5 +1,6 @@
-import type { CallbackPlace } from '../../archive/callback-places.js';
 import { CANARY_FOLDER } from '../../archive/layout.js';
+import type { StorePlace } from '../../archive/store-places.js';
+import { withoutWork } from '../../domain/store-work.js';
 import { withDeadline } from '../../lib/time/deadline.js';
 import { Canary } from '../../operations/health/canary.js';
 import { PROOF_NAME } from '../../store/object-key.js';
@@ -13,18 +14,20 @@ const CHECK = 'store prefixes';
 /** Milliseconds. */
 const TIMEOUT = 10_000;
 
-/** Proves each place that a receiver needs for callbacks, as it does, and removes what that leaves. Never throws. */
-export async function checkPlaces(places: readonly CallbackPlace[], store: ObjectStore) {
+/** Proves each place that a receiver writes to, as it does, and removes what that leaves. Never throws. */
+export async function checkPlaces(places: readonly StorePlace[], store: ObjectStore) {
   const findings = await Promise.all([
     ...places.map((place) => checkPlace(place, store)),
     checkCanaries(store),
   ]);
   const faults = findings.filter((finding) => finding !== null);
-  return faults.length > 0 ? faults : [passed(CHECK, 'Each prefix that callbacks use can be written.')];
+  return faults.length > 0
+    ? faults
+    : [passed(CHECK, 'Each prefix that a receiver writes to can be written.')];
 }
 
 async function checkPlace(
-  { prefix, sources, prove }: CallbackPlace,
+  { prefix, sources, work, prove }: StorePlace,
   store: Pick<ObjectStore, 'delete'>,
 ): Promise<Finding | null> {
   try {
@@ -34,7 +37,8 @@ async function checkPlace(
     return null;
   } catch (error) {
     const whose = sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`;
-    return notStored(prefix, errorMessage(error), conditionOf(error), `Callbacks ${whose} are answered 503.`);
+    const harm = work === null ? `Callbacks ${whose} are answered 503.` : withoutWork(work);
+    return notStored(prefix, errorMessage(error), conditionOf(error), harm);
   }
 }
 

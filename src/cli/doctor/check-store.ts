@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import type { CallbackPlace } from '../../archive/callback-places.js';
+import type { StorePlace } from '../../archive/store-places.js';
 import type { ObjectStore, StoreTraits } from '../../store/object-store.js';
 import {
   type ConditionFinding,
@@ -23,8 +23,8 @@ export interface StoreCheckOptions {
   /** What the lifecycle rules of the bucket do; null for a store on files. */
   readonly lifecycle: Promise<BucketLifecycle> | null;
   readonly retention: Omit<RetentionCheck, 'daysUntilEnd'>;
-  /** What callbacks use. */
-  readonly places: readonly CallbackPlace[];
+  /** What a receiver writes to. */
+  readonly places: readonly StorePlace[];
   /** Whether the configuration pins the id of the store. */
   readonly isPinned: boolean;
   /** What this machine remembers to have been at this address; null: nothing. */

@@ -4,8 +4,8 @@ import { openCommandOutbox } from '../../app/open-outbox.js';
 import { speechOptions } from '../../app/speech-options.js';
 import { knownStore } from '../../app/store/known-stores.js';
 import { storeOptions } from '../../app/store/store-options.js';
-import { callbackPlaces } from '../../archive/callback-places.js';
 import { createErasures } from '../../archive/erasure/erasures.js';
+import { storePlaces } from '../../archive/store-places.js';
 import type { Config } from '../../config/config.js';
 import { cacheFolder, proxies } from '../../config/load/environment.js';
 import { warningsOfProcess } from '../../config/rules/warnings.js';
@@ -141,7 +141,7 @@ function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {
     store,
     acceptWeak: config.store.s3.conditionalWrites === 'emulated',
     lifecycle: lifecycleOf(config),
-    places: callbackPlaces(config.sources, store, createErasures(store)),
+    places: storePlaces(config, store, createErasures(store)),
     canaryInterval: config.store.canaryInterval,
     isPinned: config.store.id !== null,
     known: knownStore(cacheFolder(), store.location),

@@ -1,5 +1,6 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 import { describeDead } from '../../domain/event-attempts.js';
+import { withoutWork } from '../../domain/store-work.js';
 import { count, plural } from '../../lib/text/plural.js';
 import { clockDifference, remedyOf } from '../../store/store-remedies.js';
 import type { Issue, IssueCode, IssueLevel, IssueParams, StoreFailure, Topic } from './issues.js';
@@ -72,6 +73,12 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'store', ...failing, label: 'Denied' },
     text: ({ prefix, sources, reason, since }, time) =>
       `Nothing can be stored below ${prefix} since ${time(since)}: ${reason}. Callbacks ${sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`} are answered 503.`,
+    remedy: storeRemedy,
+  },
+  'work-denied': {
+    ...{ topic: 'store', ...warning, label: 'Denied' },
+    text: ({ prefix, work, reason, since }, time) =>
+      `Nothing can be stored below ${prefix} since ${time(since)}: ${reason}. ${withoutWork(work)}`,
     remedy: storeRemedy,
   },
   'store-replaced': {

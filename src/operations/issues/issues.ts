@@ -1,3 +1,4 @@
+import type { StoreWork } from '../../domain/store-work.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 
 /** Topics of issues, of the dashboard's tiles and of its help. */
@@ -77,6 +78,15 @@ export interface IssueParams {
     readonly prefix: string;
     /** Sources whose callbacks all need the prefix; empty where only some bodies do. */
     readonly sources: readonly string[];
+    readonly reason: string;
+    readonly condition: StoreCondition | null;
+    readonly since: string;
+  };
+  /** A prefix that no callback needs. */
+  'work-denied': {
+    readonly prefix: string;
+    /** What needs it. */
+    readonly work: StoreWork;
     readonly reason: string;
     readonly condition: StoreCondition | null;
     readonly since: string;
@@ -164,7 +174,13 @@ export interface IssueParams {
 export type IssueCode = keyof IssueParams;
 
 /** What a replica can report of itself: others read no other issues from its canary. */
-export const REPORTED_ISSUES = ['clock', 'store-denied', 'store-replaced', 'not-ready'] as const;
+export const REPORTED_ISSUES = [
+  'clock',
+  'store-denied',
+  'work-denied',
+  'store-replaced',
+  'not-ready',
+] as const;
 export type ReportedIssue = Issue & { readonly code: (typeof REPORTED_ISSUES)[number] };
 
 /** One thing wrong. */

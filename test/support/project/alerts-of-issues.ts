@@ -7,6 +7,7 @@ export const ALERTS_OF_ISSUES: Readonly<Record<IssueCode, readonly [string, ...s
   'store-not-writable': ['StoreNotWritable'],
   'store-unreadable': 'of the command `status` alone: a receiver that cannot use the store is not ready',
   'store-denied': ['StoreNotWritable', 'CallbacksFailing'],
+  'work-denied': 'callbacks are stored all the same',
   'store-replaced': 'known to one machine; callbacks are stored all the same',
   clock: ['StoreNotWritable', 'CallbacksFailing'],
   'not-ready': ['StoreNotWritable'],

@@ -103,6 +103,10 @@ const DENIED: IssueParams['store-denied'] = {
   ...{ prefix: 'jobs/', sources: ['a', 'b'], reason: 'permission denied', condition: 'denied' },
   since: '2026-11-20T11:00:00Z',
 };
+const WORK_DENIED: IssueParams['work-denied'] = {
+  ...{ prefix: 'replays/', work: 'replaying', reason: 'access denied', condition: 'denied' },
+  since: '2026-11-20T11:00:00Z',
+};
 const REPLACED = { was: 'one', is: 'two', seenAt: '2026-11-19T12:00:00Z' };
 const CLOCK = { replica: 'pod-1', offsetMs: -16 * 60_000 };
 const SILENT = { replica: 'pod-2', since: '2026-11-20T11:00:00.000Z' };
@@ -150,6 +154,12 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'store failing',
     params: DENIED,
     text: 'Nothing can be stored below jobs/ since 2026-11-20T11:00:00Z: permission denied. Callbacks of a, b are answered 503.',
+  },
+  'work-denied': {
+    facts: { ownIssues: [issueOf('work-denied', WORK_DENIED)] },
+    is: 'store warning',
+    params: WORK_DENIED,
+    text: 'Nothing can be stored below replays/ since 2026-11-20T11:00:00Z: access denied. No replay can begin or go on.',
   },
   'store-replaced': {
     facts: { ownIssues: [issueOf('store-replaced', REPLACED)] },

@@ -20,10 +20,10 @@ const DOMAIN = [
   'kinds',
   'line-filters',
   'next-steps',
+  'other-work',
   'reasons',
   'recovery-outcome',
   'recovery-run',
-  'store-work',
   'submitted-words',
   'summary-groups',
 ].map((name) => `domain/${name}`);

@@ -1,4 +1,4 @@
-import type { StoreWork } from '../domain/store-work.js';
+import type { OtherWork } from '../domain/other-work.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../ledger/ledger-keys.js';
 import { PROOF_NAME } from '../store/object-key.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -24,7 +24,7 @@ export interface StorePlace {
   /** The sources whose callbacks all need it; empty where only some bodies do, or no callback. */
   readonly sources: readonly string[];
   /** What needs it; null for callbacks. */
-  readonly work: StoreWork | null;
+  readonly work: OtherWork | null;
   /** Proves that it can be used. Throws `StoreError`. */
   prove(): Promise<unknown>;
 }
@@ -36,7 +36,7 @@ interface PlacesConfig {
 
 const SOME_CALLBACKS = [QUARANTINE_FOLDER, QUARANTINE_INDEX, CONFLICT_CLAIMS_FOLDER];
 
-const WORK: readonly (readonly [prefix: string, work: StoreWork])[] = [
+const WORK: readonly (readonly [prefix: string, work: OtherWork])[] = [
   [MERGED_FOLDER, 'merging'],
   [ERASURES_FOLDER, 'erasing'],
   [END_RECORDS_FOLDER, 'recovering'],
@@ -57,7 +57,7 @@ export function storePlaces(
   erasures: Pick<Erasures, 'has'>,
 ): StorePlace[] {
   const all = Object.keys(sources);
-  const place = (prefix: string, needing: readonly string[], work: StoreWork | null = null): StorePlace => ({
+  const place = (prefix: string, needing: readonly string[], work: OtherWork | null = null): StorePlace => ({
     prefix,
     sources: needing,
     work,

@@ -1,6 +1,6 @@
 import { CANARY_FOLDER } from '../../archive/layout.js';
 import type { StorePlace } from '../../archive/store-places.js';
-import { withoutWork } from '../../domain/store-work.js';
+import { withoutWork } from '../../domain/other-work.js';
 import { withDeadline } from '../../lib/time/deadline.js';
 import { Canary } from '../../operations/health/canary.js';
 import { PROOF_NAME } from '../../store/object-key.js';

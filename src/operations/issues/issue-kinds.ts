@@ -1,6 +1,6 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 import { describeDead } from '../../domain/event-attempts.js';
-import { withoutWork } from '../../domain/store-work.js';
+import { withoutWork } from '../../domain/other-work.js';
 import { count, plural } from '../../lib/text/plural.js';
 import { clockDifference, remedyOf } from '../../store/store-remedies.js';
 import type { Issue, IssueCode, IssueLevel, IssueParams, StoreFailure, Topic } from './issues.js';

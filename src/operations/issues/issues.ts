@@ -1,4 +1,4 @@
-import type { StoreWork } from '../../domain/store-work.js';
+import type { OtherWork } from '../../domain/other-work.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 
 /** Topics of issues, of the dashboard's tiles and of its help. */
@@ -86,7 +86,7 @@ export interface IssueParams {
   'work-denied': {
     readonly prefix: string;
     /** What needs it. */
-    readonly work: StoreWork;
+    readonly work: OtherWork;
     readonly reason: string;
     readonly condition: StoreCondition | null;
     readonly since: string;

@@ -9,10 +9,10 @@ const WITHOUT = {
   notifying: 'Notices of issues may come twice, or not at all.',
 } as const;
 
-export type StoreWork = keyof typeof WITHOUT;
+export type OtherWork = keyof typeof WITHOUT;
 
 /** Throws for work that this version does not know. */
-export function withoutWork(work: StoreWork): string {
+export function withoutWork(work: OtherWork): string {
   if (!Object.hasOwn(WITHOUT, work)) throw new Error(`there is no work ${work}`);
   return WITHOUT[work];
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, readdir, rm, unlink } from 'node:fs/promises';
+import { type FileHandle, link, lstat, readdir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
-import { openNew } from './open-file.js';
+import { openIfThere, openNew } from './open-file.js';
 
 /** A file that is not visible as an object yet, on the same file system as the folder it will be linked into. */
 export interface TempFile {
@@ -22,8 +22,30 @@ const MAX_KEY_CHARACTERS = 200;
  * @param folder is created when missing
  */
 export async function openTempFile(folder: string, key: string, folders: FileFolders): Promise<TempFile> {
-  const path = await tempFilePath(folder, key, folders);
-  const handle = await openNew(path);
+  const path = await freePath(folder, key, folders);
+  return tempFile(path, await openNew(path));
+}
+
+/** A further link to the file at `source`, whatever becomes of that path; null when there is none. `folder` as of `openTempFile`. */
+export async function linkTempFile(
+  source: string,
+  folder: string,
+  key: string,
+  folders: FileFolders,
+): Promise<TempFile | null> {
+  const path = await freePath(folder, key, folders);
+  const isLinked = await link(source, path).then(() => true, ifAbsent(false));
+  if (!isLinked) return null;
+  try {
+    const handle = await openIfThere(path);
+    return handle && tempFile(path, handle);
+  } catch (error) {
+    await unlinkTempFile(path);
+    throw error;
+  }
+}
+
+function tempFile(path: string, handle: FileHandle): TempFile {
   return {
     path,
     handle,
@@ -35,13 +57,13 @@ export async function openTempFile(folder: string, key: string, folders: FileFol
 }
 
 /** A name that is free, in the folder of temporary files. */
-export async function tempFilePath(folder: string, key: string, folders: FileFolders): Promise<string> {
+async function freePath(folder: string, key: string, folders: FileFolders): Promise<string> {
   await folders.ensure(folder);
   return join(folder, `${beginningOf(key)}#${randomUUID()}`);
 }
 
 /** Never throws: the sweep removes what is left. */
-export async function unlinkTempFile(path: string): Promise<void> {
+async function unlinkTempFile(path: string): Promise<void> {
   await unlink(path).catch(() => undefined);
 }
 

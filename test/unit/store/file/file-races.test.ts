@@ -3,6 +3,7 @@ import { link, mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { copyFile } from '../../../../src/store/file/copy-file.js';
 import { createFileFolders, type FileFolders } from '../../../../src/store/file/file-folders.js';
 import { createFilePublisher } from '../../../../src/store/file/file-publisher.js';
 import { createFileRoot, type FileRoot } from '../../../../src/store/file/file-root.js';
@@ -77,6 +78,35 @@ describe('the file store at the worst moment', () => {
       expect(await calling).toEqual(result);
     },
   );
+
+  it.each([
+    ['removes', 'to a free key'],
+    ['removes', 'over another object'],
+    ['replaces', 'to a free key'],
+    ['replaces', 'over another object'],
+  ])('copies nothing when another process %s the source once it was seen, %s', async (how, where) => {
+    const store = createFileStore({ directory: path, partSize: 1024 });
+    await store.create('a/b', Buffer.from('seen'), headers('me'));
+    if (where === 'over another object') await store.create('c/d', Buffer.from('y'), headers('you'));
+    const [from, over] = await Promise.all([store.head('a/b'), store.head('c/d')]);
+    if (from === null) throw new Error('a/b is missing');
+    let interfered = false;
+    const interfering: FileFolders = {
+      ...folders,
+      async ensure(folder) {
+        if (!interfered && how === 'removes') await store.delete('a/b');
+        if (!interfered && how === 'replaces')
+          await store.replace('a/b', Buffer.from('other'), headers('other'));
+        interfered = true;
+        await folders.ensure(folder);
+      },
+    };
+    const publisher = createFilePublisher(root, interfering, meta, true);
+    const parts = { root, temporary: join(path, '.tmp'), folders: interfering, publisher };
+    expect(await copyFile(parts, { from, key: 'c/d', headers: headers('copy'), over })).toBe('changed');
+    expect(await store.head('c/d')).toEqual(over);
+    expect(await store.abortUploads('')).toBe(0);
+  });
 
   it.each(['is made twice', 'fails afterwards'])(
     'keeps the metadata of an object whose link %s',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
-import { startProcess } from '../support/processes/receiver-process.js';
+import { startProcess, startReady } from '../support/processes/receiver-process.js';
 import { type RunningService, startListening } from '../support/processes/running-service.js';
 import { type FaultProxy, type ProxyFault, startFaultProxy } from '../support/store/fault-proxy.js';
 import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
@@ -268,6 +268,24 @@ describe('an unavailable store before a receiver of its own', () => {
     const { signal, ended } = await startProcess({ receiver: { drainDelay: 0 }, ...settings(PATIENT) });
     signal('SIGTERM');
     expect(await ended).toBe(0);
+  });
+
+  it.concurrent('that hangs at the end is named in the log, with what was abandoned for it', async () => {
+    const { proxy, settings } = await openPlace();
+    const receiver = { drainDelay: 0, drainDeadline: '300ms' };
+    const { publicUrl, log, signal, ended } = await startReady({ receiver, ...settings(PATIENT) });
+    let hanging = 0;
+    proxy.fault = ({ url }) => {
+      if (!url.includes('/jobs/abandoned/')) return null;
+      hanging += 1;
+      return { kind: 'hang' };
+    };
+    const delivering = deliver(publicUrl, 'abandoned').catch(() => null);
+    await until(() => hanging > 0);
+    signal('SIGTERM');
+    expect(await ended).toBe(0);
+    await delivering;
+    expect(log.map(({ event }) => event)).toContain('store-hangs');
   });
 });
 

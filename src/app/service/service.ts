@@ -108,10 +108,12 @@ export class Service {
     // Reads are cut off as soon as no change is in flight.
     await ports.drain('admin', Promise.race([admin.changes.whenEmpty(), deadline]));
     const others = [writingStopped, admin.stop(), storage.storeHealth.stop(), refusals.counter.stop()];
-    await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
+    const isDone = await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
     background.stopSweeping();
     for (const each of [refusals.log, errors, ports, metrics]) each.close();
-    if (await withinAbortWait([storage.parts.close()])) return;
+    // An S3 store closes at once, whatever waits for it.
+    const isClosed = await withinAbortWait([storage.parts.close()]);
+    if (isDone && isClosed) return;
     const text = 'the store did not answer: work that waited for it was abandoned';
     options.log.warn({ event: 'store-hangs' }, text);
   }

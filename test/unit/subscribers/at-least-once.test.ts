@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { SentAttempt } from '../../../src/domain/sent-attempt.js';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import type { SendResult } from '../../../src/subscribers/send/endpoint.js';
@@ -189,6 +190,14 @@ type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
 const WAIT: Action = { kind: 'wait', ms: 15 };
 
+/** Events that a segment of what was sent has as delivered. */
+function deliveredOnRecord({ objects }: MemoryStore): Set<string> {
+  const segments = [...objects].filter(([key]) => key.startsWith('outbox/crm/sent/'));
+  const lines = segments.flatMap(([, { body }]) => body.toString().trim().split('\n'));
+  const attempts = lines.map((line) => JSON.parse(line) as SentAttempt);
+  return new Set(attempts.flatMap(({ ended, event }) => (ended === 'delivered' ? [event] : [])));
+}
+
 /** What the random orders rarely come to. */
 const EXAMPLES: [Action[], number][] = [
   // The sender dies while events wait for their retry, which the state has to remember, and others were not tried.
@@ -225,7 +234,7 @@ const EXAMPLES: [Action[], number][] = [
 ];
 
 describe('events', () => {
-  it('are sent at least once with their id, whatever crashes, fails, takes long or is merged', async () => {
+  it('are sent at least once with their id, and are on record then, whatever crashes, fails, takes long or is merged', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(action, { minLength: 5, maxLength: 30 }),
@@ -270,6 +279,10 @@ describe('events', () => {
           await Promise.all(replicas.map((each) => each.stop()));
           expect([...expected].filter((id) => !delivered.has(id))).toEqual([]);
           expect(given.foreign).toEqual([]);
+          // A store that refuses the record holds up no event.
+          if (actions.some((each) => each.kind === 'trouble' && each.ofStore > 0)) return;
+          const onRecord = deliveredOnRecord(store);
+          expect([...expected].filter((id) => !onRecord.has(id))).toEqual([]);
         },
       ),
       { numRuns: RUNS, examples: EXAMPLES },

@@ -1,22 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
 import { StoreError } from '../../../../src/store/object-store.js';
+import { quarantinedRequest } from '../../../support/quarantined-request.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
-const REQUEST = {
-  deliveryId: '01TEST00000000000000000000',
-  receivedAt: '2026-01-02T03:04:05.678Z',
-  source: 'default',
-  region: null,
-  clientIp: null,
-  method: 'POST',
-  jobId: 'job1',
-  status: 'success',
-  query: '',
-  headers: {},
-  reason: 'json-invalid',
-  detail: '',
-};
+const REQUEST = quarantinedRequest({ deliveryId: '01TEST00000000000000000000' });
 
 const MARKER = `.quarantine-jobs/job1/${REQUEST.deliveryId}`;
 

@@ -24,6 +24,7 @@ import { refetchJob } from '../../../../../src/recovery/reconcile/fetch/refetch.
 import { reconcile } from '../../../../../src/recovery/reconcile/reconcile.js';
 import { EMPTY_INDEX } from '../../../../support/ledger/empty-index.js';
 import { NEW_REPLAY } from '../../../../support/new-replay.js';
+import { quarantinedRequest } from '../../../../support/quarantined-request.js';
 import { type RecoveryFixture, recoveryFixture } from '../../../../support/recovery/recovery-fixture.js';
 import { archiveOver, commit } from '../../../../support/store/archive-fixture.js';
 import { interruptedStore } from '../../../../support/store/interrupted-store.js';
@@ -131,15 +132,8 @@ async function fill(store: MemoryStore): Promise<void> {
   await item.write(Buffer.from(SECRET));
   await item.end();
   await commit(staged);
-  const known = { source: 'default', region: null, clientIp: null, method: 'POST', jobId, status: 'success' };
-  const request = { query: `id=${jobId}&status=success`, headers: { 'content-type': 'application/json' } };
-  await createQuarantine(store).keep(
-    {
-      ...{ ...known, ...request, deliveryId: QUARANTINED, receivedAt: '2026-01-02T03:04:05.678Z' },
-      ...{ reason: 'json-invalid', detail: 'It was broken.' },
-    },
-    Buffer.from(transcript()),
-  );
+  const request = quarantinedRequest({ jobId, deliveryId: QUARANTINED });
+  await createQuarantine(store).keep(request, Buffer.from(transcript()));
 }
 
 const media = (): string => SECRET.repeat((3 * PART) / SECRET.length);

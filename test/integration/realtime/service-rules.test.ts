@@ -12,10 +12,23 @@ const started = async (client: RawClient, start: object = START): Promise<void> 
 const startWith = (config: object) => ({ ...START, transcription_config: { language: 'en', ...config } });
 const endOf = (frames: number) => ({ message: 'EndOfStream', last_seq_no: frames });
 
+/** The code with which the connection is closed, by the type of the Error before. */
+const CLOSES = {
+  protocol_error: 1003,
+  invalid_message: 1003,
+  invalid_audio_type: 1003,
+  invalid_config: 1003,
+  data_error: 1008,
+  buffer_error: 1008,
+  insufficient_funds: 1008,
+  not_authorised: 4001,
+  not_allowed: 4003,
+  invalid_model: 4004,
+};
+
 interface Refusal {
   readonly name: string;
-  readonly error: string;
-  readonly close: number;
+  readonly error: keyof typeof CLOSES;
   readonly options?: Partial<RealtimeSimulatorOptions> & { first?: SessionScript };
   readonly key?: string;
   act(client: RawClient): Promise<void> | void;
@@ -27,14 +40,12 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Errors: `protocol_error`
     name: 'audio before StartRecognition is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     act: (client) => client.send(new Uint8Array(2)),
   },
   {
     // Rule: Realtime: Session: no audio before RecognitionStarted
     name: 'audio before RecognitionStarted is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     options: { first: { startAfter: new Promise(() => {}) } },
     act: (client) => {
       client.send(START);
@@ -45,7 +56,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Session: StartRecognition exactly once
     name: 'a second StartRecognition is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     act: async (client) => {
       await started(client);
       client.send(START);
@@ -55,7 +65,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'SetRecognitionConfig before StartRecognition is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     act: (client) =>
       client.send({ message: 'SetRecognitionConfig', transcription_config: { language: 'en' } }),
   },
@@ -63,14 +72,12 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'EndOfStream before StartRecognition is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     act: (client) => client.send(endOf(0)),
   },
   {
     // Rule: Realtime: Session: no audio after EndOfStream
     name: 'audio after EndOfStream is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     options: { processing: 'manual' },
     act: async (client) => {
       await started(client);
@@ -83,7 +90,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'SetRecognitionConfig after EndOfStream is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     options: { processing: 'manual' },
     act: async (client) => {
       await started(client);
@@ -97,7 +103,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Client-to-server messages: EndOfStream is the last message
     name: 'a second EndOfStream is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     options: { processing: 'manual' },
     act: async (client) => {
       await started(client);
@@ -110,7 +115,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Client-to-server messages: `last_seq_no`: number of frames sent
     name: 'a last_seq_no that is not the number of frames is a protocol_error',
     error: 'protocol_error',
-    close: 1003,
     act: async (client) => {
       await started(client);
       client.send(new Uint8Array(2));
@@ -121,7 +125,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: AudioType: no partial sample before EndOfStream
     name: 'audio that ends inside a sample is a data_error at EndOfStream',
     error: 'data_error',
-    close: 1008,
     act: async (client) => {
       await started(client);
       client.send(new Uint8Array(3));
@@ -132,7 +135,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Client-to-server messages: `last_seq_no`: number of frames sent
     name: 'a last_seq_no that is not an integer is an invalid_message',
     error: 'invalid_message',
-    close: 1003,
     act: async (client) => {
       await started(client);
       client.send({ message: 'EndOfStream', last_seq_no: '1' });
@@ -142,42 +144,36 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Protocol objects: JSON text with a string `message`
     name: 'text that is not JSON is an invalid_message',
     error: 'invalid_message',
-    close: 1003,
     act: (client) => client.send('StartRecognition'),
   },
   {
     // Rule: Realtime: Protocol objects: JSON text with a string `message`
     name: 'a message without a name is an invalid_message',
     error: 'invalid_message',
-    close: 1003,
     act: (client) => client.send({ audio_format: PCM }),
   },
   {
     // Rule: Realtime: Errors: `invalid_message`
     name: 'a message of an unknown name is an invalid_message',
     error: 'invalid_message',
-    close: 1003,
     act: (client) => client.send({ message: 'AddAudio' }),
   },
   {
     // Rule: Realtime: AudioType: `type` is mandatory
     name: 'a missing audio_format is an invalid_audio_type',
     error: 'invalid_audio_type',
-    close: 1003,
     act: (client) => client.send({ ...START, audio_format: undefined }),
   },
   {
     // Rule: Realtime: AudioType: raw needs `encoding`
     name: 'raw audio without encoding is an invalid_audio_type',
     error: 'invalid_audio_type',
-    close: 1003,
     act: (client) => client.send({ ...START, audio_format: { type: 'raw', sample_rate: 8000 } }),
   },
   {
     // Rule: Realtime: AudioType: raw needs `sample_rate`, an integer
     name: 'raw audio without sample_rate is an invalid_audio_type',
     error: 'invalid_audio_type',
-    close: 1003,
     act: (client) => client.send({ ...START, audio_format: { type: 'raw', encoding: 'mulaw' } }),
   },
   {
@@ -185,7 +181,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Errors: `invalid_audio_type`
     name: 'an audio type other than raw and file is an invalid_audio_type',
     error: 'invalid_audio_type',
-    close: 1003,
     act: (client) => client.send({ ...START, audio_format: { type: 'stream' } }),
   },
   {
@@ -193,7 +188,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Contradictions: `invalid_config` is no error of StartRecognition
     name: 'a configuration without language is an invalid_config',
     error: 'invalid_config',
-    close: 1003,
     act: (client) => client.send({ ...START, transcription_config: {} }),
   },
   {
@@ -201,21 +195,18 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Errors: `invalid_config`
     name: 'a field the document does not know is an invalid_config',
     error: 'invalid_config',
-    close: 1003,
     act: (client) => client.send(startWith({ voice: 'loud' })),
   },
   {
     // Rule: Realtime: TranscriptionConfig: `max_delay` 2 to 20
     name: 'a max_delay outside 2 to 20 is an invalid_config',
     error: 'invalid_config',
-    close: 1003,
     act: (client) => client.send(startWith({ max_delay: 1 })),
   },
   {
     // Rule: Realtime: AdditionalWord: `sounds_like` holds no blanks
     name: 'sounds_like with a blank is an invalid_config',
     error: 'invalid_config',
-    close: 1003,
     act: (client) => client.send(startWith({ additional_vocab: [{ content: 'x', sounds_like: ['ex ex'] }] })),
   },
   {
@@ -223,7 +214,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Contradictions: a changed `language` is ignored, others "may" be errors
     name: 'a change of more than max_delay and enable_partials is an invalid_config',
     error: 'invalid_config',
-    close: 1003,
     act: async (client) => {
       await started(client);
       client.send({
@@ -236,7 +226,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Errors: `invalid_model`
     name: 'a language without a model is an invalid_model',
     error: 'invalid_model',
-    close: 4004,
     act: (client) => client.send(startWith({ language: 'tlh' })),
   },
   {
@@ -245,7 +234,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Contradictions: live, wrong key: 401, or `not_authorised`
     name: 'an unknown key is not_authorised',
     error: 'not_authorised',
-    close: 4001,
     key: 'stolen',
     act: (client) => client.send(START),
   },
@@ -253,7 +241,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Errors: `insufficient_funds`
     name: 'an account that cannot be charged gets insufficient_funds',
     error: 'insufficient_funds',
-    close: 1008,
     options: { verifyKey: () => 'insufficient_funds' },
     act: (client) => client.send(START),
   },
@@ -261,7 +248,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Errors: `not_allowed`
     name: 'a user without the right gets not_allowed',
     error: 'not_allowed',
-    close: 4003,
     options: { verifyKey: () => 'not_allowed' },
     act: (client) => client.send(START),
   },
@@ -269,7 +255,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Errors: `not_authorised`
     name: 'a key check that fails is not_authorised',
     error: 'not_authorised',
-    close: 4001,
     options: {
       verifyKey: () => {
         throw new Error('the key service is down');
@@ -282,7 +267,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Limits: 10 s of audio ahead of AudioAdded
     name: 'more than 10 s of raw audio ahead of AudioAdded is a buffer_error',
     error: 'buffer_error',
-    close: 1008,
     options: { processing: 'manual', limits: { bufferSeconds: 1 } },
     act: async (client) => {
       await started(client);
@@ -293,7 +277,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Limits: 500 frames ahead of AudioAdded
     name: 'more than 500 frames ahead of AudioAdded is a buffer_error',
     error: 'buffer_error',
-    close: 1008,
     options: { processing: 'manual', limits: { bufferSeconds: 0.0001 } },
     act: async (client) => {
       await started(client);
@@ -305,7 +288,6 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Silences: sizes of media and frames
     name: 'too much data in one frame is a data_error',
     error: 'data_error',
-    close: 1008,
     options: { limits: { frameBytes: 1000 } },
     act: async (client) => {
       await started(client);
@@ -315,13 +297,13 @@ const REFUSALS: readonly Refusal[] = [
 ];
 
 describe('the simulated service refuses', () => {
-  it.each(REFUSALS)('$name', ({ options = {}, key, act, error, close }) =>
+  it.each(REFUSALS)('$name', ({ options = {}, key, act, error }) =>
     withSimulator(options, async (simulator) => {
       const client = await rawClient(simulator, '/v2', key);
       await act(client);
       const message = await client.until('Error');
       expect(message).toMatchObject({ type: error, reason: expect.any(String) });
-      expect(await client.closed).toBe(close);
+      expect(await client.closed).toBe(CLOSES[error]);
     }),
   );
 });

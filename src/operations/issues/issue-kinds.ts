@@ -39,7 +39,7 @@ const failing = { level: 'failing', notified: true } as const;
 /** Remedy of issues that only a check on the machine of the receiver explains. */
 export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
-const subscriberRemedy = ({ status }: { readonly status: number | null }) =>
+const addressRemedy = ({ status }: { readonly status: number | null }) =>
   `Correct its address or what answers there; ${status === 410 ? 'then replay the events that it answered with 410' : 'events are sent again for 24 hours'}.`;
 /** What the probe of the store finds is a sentence of its own. */
 const inSentence = (reason: string | null) => reason?.replace(/\.$/, '') ?? 'no reason known';
@@ -258,13 +258,16 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'subscribers', ...warning, label: 'Paused' },
     text: ({ subscriber, since, status, error }, time) =>
       `Sending to ${subscriber} has been paused since ${time(since)}, because its address fails${attemptInWords(status, error)}.`,
-    remedy: subscriberRemedy,
+    remedy: addressRemedy,
   },
   'subscriber-lagging': {
     ...{ topic: 'subscribers', ...warning, label: 'Lagging' },
     text: ({ subscriber, since, status, error }, time) =>
       `Events for ${subscriber} have waited since ${time(since)}${attemptInWords(status, error)}.`,
-    remedy: subscriberRemedy,
+    remedy: (params) =>
+      params.status === null && params.error === null
+        ? `No attempt failed since then. Correct what events-delayed names in the logs; without that raise subscribers.${params.subscriber}.maxInFlight.`
+        : addressRemedy(params),
   },
   'events-dead': {
     ...{ topic: 'subscribers', ...warning, label: 'Events not sent' },

@@ -15,10 +15,12 @@ export function subscriberIssues(
   { name: subscriber, stateDamaged, lagSeconds, dead, openSince, lastError, lastSentAt }: SubscriberFacts,
   now: number,
 ): Issue[] {
-  const { status = null, error = null } = lastError ?? {};
   // An operator's replay shows that the address works before the sender tries it again: that may be the next event.
   const works = lastSentAt !== null && lastSentAt > (lastError?.at ?? openSince ?? '');
   const since = new Date(now - lagSeconds * 1000).toISOString();
+  // What failed before the oldest event came holds it up by a pause only.
+  const isFailing = openSince !== null || (lastError?.at ?? '') >= since;
+  const { status = null, error = null } = (isFailing ? lastError : null) ?? {};
   return [
     ...(stateDamaged ? [issueOf('subscriber-state-damaged', { subscriber })] : []),
     ...(lagSeconds > LAGGING ? [issueOf('subscriber-lagging', { subscriber, since, status, error })] : []),

@@ -25,3 +25,30 @@ describe('the issue of a paused subscriber', () => {
     );
   });
 });
+
+describe('the issue of a lagging subscriber', () => {
+  const EARLIER = { at: '2026-11-20T11:39:00.000Z', status: 503, error: null };
+  const LAGGING = { ...PAUSED, openSince: null, lagSeconds: 20 * 60 };
+
+  it.each([
+    ['nothing that was sent failed', null],
+    [
+      'what failed came before the oldest event',
+      { at: '2026-11-20T11:39:00.000Z', status: 503, error: null },
+    ],
+  ])('does not blame the address where %s', (_, lastError) => {
+    const [issue] = subscriberIssues({ ...LAGGING, lastError }, NOW);
+    expect(issue && describeIssue(issue)).toMatchObject({
+      text: 'Events for crm have waited since 2026-11-20T11:40:00.000Z.',
+      remedy: expect.stringContaining('Correct what events-delayed names in the logs'),
+    });
+  });
+
+  it('names what began a pause in which the oldest event came', () => {
+    const [issue] = subscriberIssues(
+      { ...PAUSED, lagSeconds: 16 * 60, lastError: EARLIER, lastSentAt: null },
+      NOW,
+    );
+    expect(issue).toMatchObject({ code: 'subscriber-lagging', params: { status: 503 } });
+  });
+});

@@ -4,10 +4,12 @@ import type { Config } from '../config/config.js';
 import { proxies } from '../config/load/environment.js';
 import type { Logger } from '../observe/logger.js';
 import type { OutboxMetrics } from '../observe/metrics/outbox-metrics.js';
-import type { ObjectStore } from '../store/object-store.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { diagnose } from '../store/store-condition.js';
 import { createOutbox, type Outbox } from '../subscribers/outbox.js';
 import type { OutboxObserver } from '../subscribers/outbox-observer.js';
 import type { OutboxTimes } from '../subscribers/subscriber-run.js';
+import type { StoreFailureLog } from './store/store-failure-log.js';
 
 /** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
 const SAVING = 3_000;
@@ -21,6 +23,7 @@ export function openOutbox(
   erasures: Pick<Erasures, 'has'>,
   metrics: OutboxMetrics,
   log: Logger,
+  failures: StoreFailureLog,
   times?: OutboxTimes,
 ): Outbox {
   const outbox = createOutbox({
@@ -48,8 +51,11 @@ export function openOutbox(
           else log.info({ event: 'subscriber-answers', subscriber }, 'the subscriber accepts events again');
         },
       }),
-      delayed: (subscriber, err, hour) =>
-        log.warn({ event: 'events-delayed', subscriber, hour, err }, 'events are delayed'),
+      // A sender tries again every two seconds.
+      delayed(subscriber, err, hour) {
+        if (err instanceof StoreError) failures.failed('events-delayed', diagnose(err), { subscriber, hour });
+        else log.warn({ event: 'events-delayed', subscriber, hour, err }, 'events are delayed');
+      },
       sending: (subscriber, isSending) =>
         log.info({ event: 'events-sender', subscriber, sending: isSending }, 'sender of events'),
     },

@@ -9,10 +9,10 @@ interface LoggedFailure {
 
 export interface StoreFailureLog {
   /**
-   * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed. The same
-   * failure again is counted, and logged with that number ten minutes after the last line.
+   * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed, `of` what it failed for. The
+   * same failure again is counted, and logged with that number ten minutes after the last line.
    */
-  failed(event: string, failure: LoggedFailure): void;
+  failed(event: string, failure: LoggedFailure, of?: Readonly<Record<string, string | null>>): void;
 }
 
 /** Milliseconds between lines of one failure. An outage repeats it every few seconds. */
@@ -23,20 +23,21 @@ export function createStoreFailureLog(
   log: Pick<Logger, 'error'>,
   clock: () => number = () => performance.now(),
 ): StoreFailureLog {
-  const lastByEvent = new Map<string, { readonly failure: string; readonly at: number; repeated: number }>();
+  const lastByName = new Map<string, { readonly failure: string; readonly at: number; repeated: number }>();
   return {
-    failed(event, { reason, condition }) {
+    failed(event, { reason, condition }, of = {}) {
+      const name = JSON.stringify([event, of]);
       // Reasons hold keys and request ids, which differ each time.
       const failure = condition ?? reason;
-      const last = lastByEvent.get(event);
+      const last = lastByName.get(name);
       if (last !== undefined && last.failure === failure && clock() - last.at < REPEATED_EVERY) {
         last.repeated += 1;
         return;
       }
       const repeated = last?.failure === failure ? last.repeated : 0;
-      lastByEvent.set(event, { failure, at: clock(), repeated: 0 });
+      lastByName.set(name, { failure, at: clock(), repeated: 0 });
       const remedy = condition === null ? undefined : remedyOf(condition);
-      log.error({ event, condition, remedy, ...(repeated > 0 && { repeated }) }, reason);
+      log.error({ event, ...of, condition, remedy, ...(repeated > 0 && { repeated }) }, reason);
     },
   };
 }

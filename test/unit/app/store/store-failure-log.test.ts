@@ -28,4 +28,13 @@ describe('the log of store failures', () => {
       text: 'what it said',
     });
   });
+
+  it('counts a failure of each that it fails for by itself', () => {
+    const lines: unknown[] = [];
+    const log = createStoreFailureLog({ error: (fields: object) => void lines.push(fields) }, () => 0);
+    for (let time = 0; time < 3; time += 1)
+      for (const subscriber of ['crm', 'archive'])
+        log.failed('events-delayed', { reason: `outbox/${subscriber}`, condition: null }, { subscriber });
+    expect(lines).toMatchObject([{ subscriber: 'crm' }, { subscriber: 'archive' }]);
+  });
 });

@@ -152,8 +152,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent(), waiting: run.waiting() }];
       }),
     async stop() {
-      await removal?.stop();
-      await Promise.all([...watches.values()].map((watch) => watch.stop()));
+      await Promise.all([removal, ...watches.values()].map((each) => each?.stop()));
       await Promise.all([...sentLogs.values()].map((sent) => sent.flush()));
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
     },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { erasureKey, outboxClaimKey } from '../../../src/archive/layout.js';
 import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
@@ -516,6 +516,26 @@ describe('several replicas', () => {
     next.start();
     running.push(next);
     await until(() => lines.every(({ deliveryId }) => idsOf(server).includes(deliveryId)));
+  });
+
+  it('hand over at once although the removal of old records hangs', async () => {
+    const hanging: (() => void)[] = [];
+    const store = createMemoryStore((operation, key) => {
+      if (operation === 'folders' && key.includes('/sent/'))
+        return new Promise<void>((resolve) => hanging.push(resolve));
+    });
+    const outbox = outboxOf(store, { crm: subscriberAt('http://127.0.0.1:9') }, { lease: 600_000 });
+    const sender = async () => (await outbox.statuses())[0]?.sender;
+    // The first removal begins at a random moment.
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.000_1);
+    outbox.start();
+    random.mockRestore();
+    await until(() => hanging.length > 0);
+    expect(await sender()).toBe('replica-a');
+    const stopping = outbox.stop();
+    await until(async () => (await sender()) === null);
+    for (const resolve of hanging) resolve();
+    await stopping;
   });
 
   it.each(['create', 'replace'])('begin although the first %s fails', async (failing) => {

@@ -28,7 +28,12 @@ const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {
 
 function receiverOver(before?: BeforeCall) {
   const store = { ...createMemoryStore(before), partSize: PART };
-  const budget = new ByteBudget({ total: 8 * PART, reserve: PART });
+  let time = 0;
+  const budget = new ByteBudget({ total: 8 * PART, reserve: PART, now: () => time });
+  const pass = (seconds: number) => {
+    time += seconds * 1000;
+    budget.checkWaiters();
+  };
   const pool = createBufferPool({ largest: PART, most: PART });
   const ledger = createLedger({ store, replica: 'test' });
   const admission = new Admission({ maxConcurrent: 10, maxWaiters: 10 }, budget);
@@ -62,16 +67,21 @@ function receiverOver(before?: BeforeCall) {
       .map((line) => JSON.parse(line) as LedgerLine);
   /** Keys beside the ledger's. */
   const keys = () => [...store.objects.keys()].filter((key) => !key.startsWith('ledger/'));
-  return { receiver, store, budget, admission, seen, lines, keys };
+  return { receiver, store, budget, pass, admission, seen, lines, keys };
 }
+
+/** Nothing more comes until the body fails. */
+const STALL = Symbol('stall');
+type Chunk = string | Error | typeof STALL;
 
 class Body implements RequestBody {
   bytes = 0;
   failure: Error | null = null;
   #listener = (): void => {};
-  readonly #chunks: readonly (string | Error)[];
+  readonly #failed = Promise.withResolvers<void>();
+  readonly #chunks: readonly Chunk[];
 
-  constructor(chunks: readonly (string | Error)[]) {
+  constructor(chunks: readonly Chunk[]) {
     this.#chunks = chunks;
   }
 
@@ -79,6 +89,7 @@ class Body implements RequestBody {
     for (const chunk of this.#chunks) {
       await new Promise((resolve) => setImmediate(resolve));
       if (chunk instanceof Error) this.fail(chunk);
+      if (chunk === STALL) await this.#failed.promise;
       if (this.failure !== null) throw this.failure;
       this.bytes += (chunk as string).length;
       yield Buffer.from(chunk as string);
@@ -91,6 +102,7 @@ class Body implements RequestBody {
 
   fail(error: Error): void {
     this.failure ??= error;
+    this.#failed.resolve();
     this.#listener();
   }
 
@@ -100,13 +112,13 @@ class Body implements RequestBody {
 }
 
 interface Callback {
-  readonly chunks: readonly (string | Error)[];
+  readonly chunks: readonly Chunk[];
   readonly more?: Partial<CallbackRequest>;
 }
 
 function requestOf({ chunks, more = {} }: Callback): CallbackRequest & { readonly opened: Body[] } {
   const opened: Body[] = [];
-  const size = chunks.reduce((sum, chunk) => sum + (chunk instanceof Error ? 1 : chunk.length), 0);
+  const size = chunks.reduce((sum, chunk) => sum + (typeof chunk === 'string' ? chunk.length : 1), 0);
   return {
     sourceName: 'default',
     method: 'POST',
@@ -277,6 +289,82 @@ describe('a callback that is refused', () => {
     await expect(receiving).rejects.toMatchObject({ code: 'store-full', status: 503 });
     await until(() => at.lines().length > 0);
     expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: 'store-full' }]);
+  });
+});
+
+describe('a callback while memory is short', () => {
+  const OVERLOADED = { code: 'overloaded', status: 503 };
+
+  /** Others, whose bodies are complete, hold all memory that is free, the reserve included. */
+  async function holdTheRest({ budget }: ReturnType<typeof receiverOver>): Promise<void> {
+    const others = budget.lease();
+    others.fillRate.complete();
+    while (others.tryTake(1024));
+    const last = budget.lease();
+    last.fillRate.complete();
+    await last.take(PART);
+  }
+
+  function begin(at: ReturnType<typeof receiverOver>, ...chunks: Chunk[]) {
+    const request = requestOf({ chunks, more: { declaredLength: null } });
+    return { receiving: refusalOf(at.receiver.receive(request)), opened: request.opened };
+  }
+
+  /** A callback that has sent this much of its body, which is kept twice: as its item, and raw for quarantine. */
+  const SENT = 9_000;
+  async function stalled(at: ReturnType<typeof receiverOver>) {
+    const begun = begin(at, `"${'x'.repeat(SENT - 1)}`, STALL);
+    await until(() => at.budget.used === 2 * SENT);
+    return begun;
+  }
+
+  it('gives its raw copy back as soon as another waits', async () => {
+    const at = receiverOver();
+    const { opened } = await stalled(at);
+    await holdTheRest(at);
+    const { used } = at.budget;
+    const waiting = at.budget.lease().take(PART);
+    await settle();
+    expect([at.budget.used, at.budget.waiters]).toEqual([used - SENT, 1]);
+    opened[0]?.fail(new BodyAbortedError());
+    waiting.catch(() => undefined);
+  });
+
+  it('is refused when it stalls while others wait, and gives its memory back', async () => {
+    const at = receiverOver();
+    const { receiving } = await stalled(at);
+    await holdTheRest(at);
+    at.pass(28);
+    const waiting = at.budget.lease().take(60_000);
+    expect(at.budget.waiters).toBe(1);
+    at.pass(3);
+    expect(await receiving).toMatchObject(OVERLOADED);
+    await waiting;
+  });
+
+  it('is refused when no memory becomes free for its first byte within ten seconds', async () => {
+    const at = receiverOver();
+    await holdTheRest(at);
+    const { receiving } = begin(at, TRANSCRIPT);
+    await until(() => at.budget.waiters === 1);
+    at.pass(10);
+    expect(await receiving).toMatchObject(OVERLOADED);
+    expect(at.budget.waiters).toBe(0);
+  });
+
+  it('leaves the queue as soon as its sender has gone, and gives back what it holds', async () => {
+    const at = receiverOver();
+    const holder = await stalled(at);
+    await holdTheRest(at);
+    const { used } = at.budget;
+    const waiter = begin(at, `"${'x'.repeat(60_000)}`, STALL);
+    await until(() => at.budget.waiters === 1);
+    for (const { opened, receiving } of [waiter, holder]) {
+      const gone = new BodyAbortedError();
+      opened[0]?.fail(gone);
+      expect(await receiving).toBe(gone);
+    }
+    expect([at.budget.used, at.budget.waiters]).toEqual([used - 2 * SENT, 0]);
   });
 });
 

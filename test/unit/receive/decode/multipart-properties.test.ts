@@ -8,7 +8,6 @@ import {
   damagedDelimiter,
   formBody,
   formType,
-  naiveParts,
   type PartSpec,
 } from '../../../support/http/multipart.js';
 import { RecordingSink } from '../../../support/store/recording-sink.js';
@@ -86,8 +85,18 @@ const sizes = fc.oneof(
 const formSpec = fc.record(
   {
     preamble: fc.constantFrom('', ' ', '\r\n\t'),
-    epilogue: fc.constantFrom('', '\r\n', '\r\n \r\n', '\r', '\n', '\r\r\n', '\n\n \t\r', '\n\r\n'),
-    padding: fc.constantFrom(' ', '\t '),
+    epilogue: fc.constantFrom(
+      '',
+      '\r\n',
+      '\r\n \r\n',
+      '\r',
+      '\n',
+      '\r\r\n',
+      '\n\n \t\r',
+      '\n\r\n',
+      `\r${' '.repeat(500)}\n`,
+    ),
+    padding: fc.constantFrom(' ', '\t ', ' '.repeat(500)),
   },
   { requiredKeys: [] },
 );
@@ -103,51 +112,6 @@ describe('decodeBody on generated forms', () => {
       }),
       { numRuns: 400 },
     );
-  });
-
-  const damage = fc.record({
-    at: fc.nat(),
-    cut: fc.constantFrom(0, 1, 2, 10, Number.POSITIVE_INFINITY),
-    put: fc.constantFrom(
-      '',
-      '\r\n',
-      '\r',
-      '\n',
-      '-',
-      '--',
-      'x',
-      ':',
-      ' ',
-      '\r\n\r\n',
-      `--${BOUNDARY}`,
-      `\r\n--${BOUNDARY}\r\n`,
-      `\r\n--${BOUNDARY}--\r\n`,
-    ),
-  });
-
-  it('gives what a second parser finds in damaged forms, or calls them undecodable, in any chunks', async () => {
-    let decoded = 0;
-    const property = fc.asyncProperty(
-      fc.array(partSpec, { maxLength: 4 }),
-      formSpec,
-      fc.array(damage, { minLength: 1, maxLength: 3 }),
-      sizes,
-      async (parts, form, damages, cuts) => {
-        let body = formBody(parts, form);
-        for (const { at, cut, put } of damages) {
-          const place = at % (body.length + 1);
-          body = Buffer.concat([body.subarray(0, place), Buffer.from(put), body.subarray(place + cut)]);
-        }
-        const whole = await partsOf(body, []);
-        expect(await partsOf(body, cuts)).toEqual(whole);
-        if (whole === null) return;
-        decoded++;
-        if (body.length > 0)
-          expect(whole).toEqual(naiveParts(body)?.map((part) => part.content.toString('latin1')));
-      },
-    );
-    await fc.assert(property, { numRuns: 600 });
-    expect(decoded).toBeGreaterThan(20);
   });
 
   it('never accepts a truncated form as complete', async () => {

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { reconcile } from '../../../../src/recovery/reconcile/reconcile.js';
 import { createSpeechClients } from '../../../../src/speech/speech.js';
 import { visibleKeys } from '../../../support/ledger/ledger-of.js';
@@ -45,20 +44,10 @@ const twoFrontEnds = (count: number, every: number, apart: number): ListedJob[] 
     createdAt: BEGIN - index * every + (index % 2) * apart,
   }));
 
-/** Bursts of 49 jobs, a millisecond each, a minute apart; jobs are up to 11 places late. */
-function lateInBursts(): ListedJob[] {
-  let createdAt = BEGIN;
-  return Array.from({ length: 250 }, (_, index) => {
-    createdAt -= index % 49 === 0 ? MINUTE : 1;
-    return { key: index + ((index * 46) % 12), id: `j${index}`, createdAt };
-  }).sort((one, other) => one.key - other.key);
-}
-
 describe('reconcile with a job list that is not newest first', () => {
   it.each<[string, ListedJob[]]>([
     ['clocks 25 ms apart', twoFrontEnds(250, 10, 25)],
     ['clocks 5 minutes apart', twoFrontEnds(250, MINUTE, 5 * MINUTE)],
-    ['bursts, in which jobs are late', lateInBursts()],
     ['each entry twice', twoFrontEnds(150, MINUTE, 0).flatMap((job) => [job, job])],
   ])('finds every job once: %s', async (_, jobs) => {
     const { report, stored, downloads } = await reconcileListed(jobs);
@@ -76,34 +65,5 @@ describe('reconcile with a job list that is not newest first', () => {
     expect(stored.size).toBeLessThan(jobs.length);
     expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(reason) }]);
     expect(report.regions).toEqual([]);
-  });
-
-  it('finds every job, or does not call the region complete, at random', async () => {
-    const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 1000 })), {
-      minLength: 150,
-      maxLength: 250,
-    });
-    let round = 0;
-    await fc.assert(
-      fc.asyncProperty(steps, fc.integer({ min: 0, max: 80 }), async (each, late) => {
-        round += 1;
-        let createdAt = BEGIN;
-        const jobs = each
-          .map(([power, thousandths], index) => {
-            createdAt -= power < 20 ? 2 ** (power / 2) : MINUTE;
-            return {
-              key: index + (late * thousandths) / 1000,
-              id: `r${round}-${index}`,
-              createdAt: Math.round(createdAt),
-            };
-          })
-          .sort((one, other) => one.key - other.key);
-        const { report, stored } = await reconcileListed(jobs);
-        const missed = jobs.filter(({ id }) => !stored.has(id));
-        if (report.regions.includes('eu1')) expect(missed).toEqual([]);
-        else expect(report.faults).toHaveLength(1);
-      }),
-      { numRuns: 3, endOnFailure: true },
-    );
   });
 });

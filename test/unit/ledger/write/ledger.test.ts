@@ -1,12 +1,10 @@
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import fc from 'fast-check';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import type { SegmentInfo } from '../../../../src/ledger/write/segment-writer.js';
 import { StoreError } from '../../../../src/store/object-store.js';
-import { anyCharacter } from '../../../support/any-character.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 
@@ -305,32 +303,5 @@ describe('ledger', () => {
     jest.useRealTimers();
     await appending;
     expect((48 * rounds) / segments).toBeGreaterThanOrEqual(20);
-  });
-
-  it('holds every line exactly once whatever comes at once, from two replicas', async () => {
-    const arrival = fc.record({
-      replica: fc.integer({ min: 0, max: 1 }),
-      pause: fc.integer({ min: 0, max: 3 }),
-      reason: fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter })),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(arrival, { maxLength: 40 }), async (arrivals) => {
-        const store = createMemoryStore(() => sleep(1));
-        const ledgers = [0, 1].map((index) =>
-          createLedger({ store, replica: `r${index}`, maxSegmentBytes: 1500 }),
-        );
-        const lines = arrivals.map(({ reason }) => ledgerLine({ reason }));
-        await Promise.all(
-          arrivals.map(async ({ pause, replica }, index) => {
-            await sleep(pause);
-            const line = lines[index];
-            if (line) await ledgers[replica]?.append(line);
-          }),
-        );
-        const byId = (a: LedgerLine, b: LedgerLine) => (a.deliveryId < b.deliveryId ? -1 : 1);
-        expect(linesIn(store).sort(byId)).toEqual(JSON.parse(JSON.stringify(lines)));
-      }),
-      { numRuns: 30 },
-    );
   });
 });

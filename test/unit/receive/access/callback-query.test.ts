@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { Problem } from '../../../../src/domain/problem.js';
 import {
   contextOfStoredQuery,
@@ -17,25 +16,6 @@ describe('parseCallbackQuery', () => {
       context: null,
       contextOmitted: null,
     });
-  });
-
-  it('reads a query without escapes as one with them', () => {
-    const outcomeOf = (query: string) => {
-      try {
-        return parseCallbackQuery(query, ['call', 'i']);
-      } catch (error) {
-        return (error as Problem).message;
-      }
-    };
-    const usual = fc.constantFrom('id=a', 'status=b', 'contents=x,y', 'call=1');
-    const odd = fc.constantFrom('?id=b', 'id', 'call', 'contents=', 'i=d', 'ids=1', '=', 'call==\u00e9=', '');
-    fc.assert(
-      fc.property(fc.array(fc.oneof(usual, odd), { maxLength: 6 }), (parameters) => {
-        const query = parameters.join('&');
-        expect(outcomeOf(query)).toEqual(outcomeOf(`${query}&%=`));
-      }),
-      { numRuns: 1000 },
-    );
   });
 
   // Rule: Callback request: `id` and `status` in the query

@@ -27,7 +27,7 @@ export type SpeechErrorKind =
   | 'truncated'
   /** A response that does not come from the service, such as a proxy's page. */
   | 'invalid-response'
-  /** The caller's signal. */
+  /** By the caller's signal, or because the clients were closed. */
   | 'aborted';
 
 export interface SpeechErrorDetails {

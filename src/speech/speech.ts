@@ -66,7 +66,7 @@ export interface SpeechClients {
   keys(): KeysClient;
   /** Client of a region; the same one every time. Throws `SpeechError` (`configuration`) for regions unknown or without address. */
   jobs(region: string): JobsClient;
-  /** Ends all connections, downloads included. Idempotent. */
+  /** Ends all connections, downloads included, and pauses before further attempts. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -85,6 +85,7 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
   const dispatcher = options.dispatcher ?? own;
   if (!dispatcher) throw new Error('unreachable: a dispatcher is given or made');
   const perSecond = options.maxRequestsPerSecond ?? 20;
+  const closing = new AbortController();
   const retry = { ...RETRY_DEFAULTS, ...options.retry, retries: options.retries ?? RETRY_DEFAULTS.retries };
 
   const transportWith = (credentials: Credentials): Transport =>
@@ -93,6 +94,7 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
       credentials,
       limiter: createRateLimiter({ perSecond, maxPauseMs: retry.maxPauseMs }, options.clock),
       retry,
+      closing: closing.signal,
       clock,
       requestTimeout: options.requestTimeout ?? 30_000,
       minBytesPerSecond: options.minBytesPerSecond ?? 1024,
@@ -127,7 +129,10 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
       clients.set(region, made);
       return made;
     },
-    close: async () => own?.destroy(),
+    async close() {
+      closing.abort();
+      await own?.destroy();
+    },
   };
 }
 

@@ -38,6 +38,8 @@ interface TransportOptions {
   readonly credentials: Credentials;
   readonly limiter: RateLimiter;
   readonly retry: RetryPolicy;
+  /** Aborted once the clients are closed: nothing is repeated any more. */
+  readonly closing: AbortSignal;
   readonly clock: Clock;
   /** Milliseconds to the first byte of a response, and longest silence within one. */
   readonly requestTimeout: number;
@@ -57,13 +59,16 @@ export interface Transport {
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { clock, minBytesPerSecond, requestTimeout: window } = options;
+  const { closing, clock, minBytesPerSecond, requestTimeout: window } = options;
   const pace = { clock, minBytesPerSecond, window };
   const open = ({ operation, signal }: SpeechRequest, response: Dispatcher.ResponseData): Download =>
     openDownload(operation, response, pace, signal);
+  const endedByClosing = (request: SpeechRequest) => ({ ...request, signal: request.signal ?? closing });
   return {
-    json: (request) => persist(options, request, (response) => readJson(request, response, pace)),
-    async receive(request, take) {
+    json: (request) =>
+      persist(options, endedByClosing(request), (response) => readJson(request, response, pace)),
+    async receive(asked, take) {
+      const request = endedByClosing(asked);
       const result = await persist(options, request, (response) => taken(open(request, response), take));
       if ('failure' in result) throw result.failure;
       return result.value;
@@ -107,14 +112,14 @@ async function persist<T>(
 }
 
 function retryRules(
-  { limiter, retry: backoff, clock }: TransportOptions,
+  { limiter, retry: backoff, closing, clock }: TransportOptions,
   { operation, signal, repeatable = true }: SpeechRequest,
 ): RetryRules {
   return {
     backoff,
     pauseAfter(reason, backoffMs) {
       const error = networkError(operation, reason, signal);
-      const delay = isRetryableError(error, repeatable) ? backoffMs : null;
+      const delay = !closing.aborted && isRetryableError(error, repeatable) ? backoffMs : null;
       const mayWait = applyPause(limiter, error, delay);
       if (delay === null || !mayWait) return null;
       // The limiter delays the next attempt for as long as the service asks.

@@ -425,6 +425,40 @@ describe('a signal over many requests', () => {
   });
 });
 
+describe('clients that are closed', () => {
+  it.each([
+    ['an answer', (): void => undefined],
+    ['the next attempt', (response: http.ServerResponse) => json(response, 503, {})],
+    [
+      'the end of a pause',
+      (response: http.ServerResponse) => json(response, 429, {}, { 'retry-after': '20' }),
+    ],
+  ])('end requests that wait for %s', async (_, respond) => {
+    const { seen, url } = await serve((_request, response) => respond(response));
+    const clients = createSpeechClients({
+      apiKey: KEY,
+      regions: { eu1: { batchUrl: url } },
+      retries: 1,
+      retry: { baseDelayMs: 20_000 },
+    });
+    const asked = failure(clients.jobs('eu1').record('abc'));
+    await until(() => seen.length === 1);
+    await clients.close();
+    expect(await asked).toMatchObject({ kind: 'aborted' });
+  });
+
+  it('repeat nothing, although a request has a signal of its own', async () => {
+    const { seen, url, clock } = await serve(() => undefined);
+    const clients = createSpeechClients({ apiKey: KEY, regions: { eu1: { batchUrl: url } }, clock });
+    const { signal } = new AbortController();
+    const asked = failure(clients.jobs('eu1').record('abc', signal));
+    await until(() => seen.length === 1);
+    await clients.close();
+    expect(await asked).toMatchObject({ kind: 'network' });
+    expect(clock.slept).toEqual([]);
+  });
+});
+
 describe('what is sent', () => {
   // Rule: Temporary keys: POST `/v1/api_keys`, `Bearer`, JSON body
   // Rule: Authentication: requests carry `Bearer` and key

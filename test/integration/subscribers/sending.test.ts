@@ -520,10 +520,11 @@ describe('several replicas', () => {
 
   it('hand over at once although the removal of old records hangs', async () => {
     const hanging: (() => void)[] = [];
-    const store = createMemoryStore((operation, key) => {
-      if (operation === 'folders' && key.includes('/sent/'))
-        return new Promise<void>((resolve) => hanging.push(resolve));
-    });
+    const store = createMemoryStore((operation, key) =>
+      operation === 'folders' && key.includes('/sent/')
+        ? new Promise<void>((resolve) => hanging.push(resolve))
+        : undefined,
+    );
     const outbox = outboxOf(store, { crm: subscriberAt('http://127.0.0.1:9') }, { lease: 600_000 });
     const sender = async () => (await outbox.statuses())[0]?.sender;
     // The first removal begins at a random moment.

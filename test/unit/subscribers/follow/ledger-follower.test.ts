@@ -32,6 +32,9 @@ function world() {
         for await (const { lines } of follower.newLines()) sent.push(...lines.map(({ jobId }) => jobId));
         return sent.length > before;
       },
+      async failToTake() {
+        for await (const _ of follower.newLines()) throw new Error('the store failed');
+      },
     };
   }
 
@@ -151,11 +154,7 @@ describe('a follower of the ledger', () => {
     const follower = await follow();
     put('a', 'one');
     put('a', 'two');
-    await expect(
-      (async () => {
-        for await (const _ of follower.newLines()) throw new Error('the store failed');
-      })(),
-    ).rejects.toThrow('the store failed');
+    await expect(follower.failToTake()).rejects.toThrow('the store failed');
     await follower.look();
     expect(sent).toEqual(['one', 'two']);
   });
@@ -403,11 +402,7 @@ describe('a follower of the ledger', () => {
       await follower.look();
       late(all, HOUR_05, 'a', 2);
       advance(24 * HOUR);
-      await expect(
-        (async () => {
-          for await (const _ of follower.newLines()) throw new Error('the store failed');
-        })(),
-      ).rejects.toThrow('the store failed');
+      await expect(follower.failToTake()).rejects.toThrow('the store failed');
       await follower.look();
       await follower.look();
       expect(sent).toEqual(['one', 'late']);

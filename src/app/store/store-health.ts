@@ -15,7 +15,7 @@ import type { Readiness } from '../../receive/health-routes.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { assertFinished } from '../../store/probe/copy-mark.js';
 import type { OnStoreCall } from '../../store/probe/measure-store.js';
-import { createPlaceProofs } from '../../store/probe/place-proofs.js';
+import { createPlaceProofs, type PlaceFailure } from '../../store/probe/place-proofs.js';
 import type { StoreProofTarget } from '../../store/probe/store-proof.js';
 import { isRefusal } from '../../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
@@ -215,9 +215,7 @@ export class StoreHealth {
   }
 }
 
-type Denied = ReturnType<ReturnType<typeof createPlaces>['failures']>[number];
-
-function deniedIssue({ place, since, reason, condition }: Denied): ReportedIssue {
+function deniedIssue({ place, since, reason, condition }: PlaceFailure<StorePlace>): ReportedIssue {
   const { prefix, sources, work } = place;
   const facts = { prefix, reason, condition, since: new Date(since).toISOString() };
   return work === null
@@ -237,17 +235,11 @@ function createPlaces(
     interval,
     onChange(found) {
       if (found.length === 0) log.info({ event: 'store-allowed' }, 'every prefix can be written again');
-      for (const { place, reason, condition } of found) {
+      for (const failure of found) {
+        const { place, reason, condition } = failure;
         const remedy = condition === null ? undefined : remedyOf(condition);
         const { prefix, sources, work } = place;
-        const fields = {
-          event: work === null ? 'store-denied' : 'work-denied',
-          prefix,
-          sources,
-          work,
-          condition,
-          remedy,
-        };
+        const fields = { event: deniedIssue(failure).code, prefix, sources, work, condition, remedy };
         log.error(fields, `nothing can be stored below ${prefix}: ${reason}`);
       }
     },

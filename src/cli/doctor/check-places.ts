@@ -3,6 +3,7 @@ import type { StorePlace } from '../../archive/store-places.js';
 import { withoutWork } from '../../domain/other-work.js';
 import { withDeadline } from '../../lib/time/deadline.js';
 import { Canary } from '../../operations/health/canary.js';
+import { callbacksWithout } from '../../operations/issues/phrases.js';
 import { PROOF_NAME } from '../../store/object-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
@@ -36,8 +37,7 @@ async function checkPlace(
     if (result === 'created') await store.delete(prefix + PROOF_NAME).catch(() => undefined);
     return null;
   } catch (error) {
-    const whose = sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`;
-    const harm = work === null ? `Callbacks ${whose} are answered 503.` : withoutWork(work);
+    const harm = work === null ? callbacksWithout(sources) : withoutWork(work);
     return notStored(prefix, errorMessage(error), conditionOf(error), harm);
   }
 }

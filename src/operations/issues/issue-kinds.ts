@@ -6,6 +6,7 @@ import { clockDifference, remedyOf } from '../../store/store-remedies.js';
 import type { Issue, IssueCode, IssueLevel, IssueParams, StoreFailure, Topic } from './issues.js';
 import {
   attemptInWords,
+  callbacksWithout,
   failuresInWords,
   faultsInWords,
   lossesInWords,
@@ -72,7 +73,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'store-denied': {
     ...{ topic: 'store', ...failing, label: 'Denied' },
     text: ({ prefix, sources, reason, since }, time) =>
-      `Nothing can be stored below ${prefix} since ${time(since)}: ${reason}. Callbacks ${sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`} are answered 503.`,
+      `Nothing can be stored below ${prefix} since ${time(since)}: ${reason}. ${callbacksWithout(sources)}`,
     remedy: storeRemedy,
   },
   'work-denied': {

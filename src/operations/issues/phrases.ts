@@ -33,6 +33,11 @@ export function faultsInWords({
   return faults === 1 ? first : `${first} (and ${count(faults - 1)} more)`;
 }
 
+/** What a prefix that is denied does to the callbacks of the sources that all need it; none: to those that need it. */
+export function callbacksWithout(sources: readonly string[]): string {
+  return `Callbacks ${sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`} are answered 503.`;
+}
+
 /** "2 artefacts missing from the store and 1 artefact damaged" */
 export function lossesInWords(missing: number, damaged: number): string {
   return [

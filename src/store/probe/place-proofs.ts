@@ -10,7 +10,7 @@ interface Place {
   prove(): Promise<unknown>;
 }
 
-interface PlaceFailure<P extends Place> {
+export interface PlaceFailure<P extends Place> {
   readonly place: P;
   readonly reason: string;
   readonly condition: StoreCondition | null;

@@ -25,7 +25,7 @@ export default {
   maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder))
     ? 1
     : Math.ceil(availableParallelism() * 2.5),
-  // Milliseconds. A worker that has ended still returns some 500 MB to the system, which takes longer than Jest's 500 ms on a busy machine.
+  // Milliseconds. A worker that has ended still returns its memory to the system, which takes longer than Jest's 500 ms on a busy machine.
   workerGracefulExitTimeout: 10_000,
   // `it.concurrent` is for tests that wait for intervals and time-outs, and use little of the machine meanwhile.
   maxConcurrency: 20,

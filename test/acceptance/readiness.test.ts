@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/glo
 import type { Finding } from '../../src/cli/doctor/finding.js';
 import { describeIssue } from '../../src/operations/issues/describe-issue.js';
 import type { Verdict } from '../../src/operations/issues/verdict-words.js';
+import { SECRET } from '../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
 import { runCommand } from '../support/processes/run-command.js';
@@ -24,7 +25,6 @@ import { until } from '../support/until.js';
 const TOKEN = 'a-token-of-the-tests-only';
 const CLOCK = fileURLToPath(new URL('../chaos/clock.mjs', import.meta.url));
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [] });
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 /** What the receiver writes beside what callbacks need. */
 const WORK_PREFIXES = [
   ...['ledger-hours/', '.erasures/', '.ended/', 'replays/', 'reports/'],

@@ -7,6 +7,7 @@ import { createSimulator, type Simulator } from '../../src/simulator/simulator.j
 import { type ConnectProxy, startProxy } from '../support/http/connect-proxy.js';
 import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';
 import { startTlsProxy, type TlsProxy } from '../support/http/tls-proxy.js';
+import { SECRET } from '../support/outbox/subscribed.js';
 import { startReady } from '../support/processes/receiver-process.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { silence } from '../support/realtime.js';
@@ -15,7 +16,6 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
 const CA = fileURLToPath(new URL('../support/http/certificates/first.cert.pem', import.meta.url));
-const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 /* Everything the receiver connects to speaks TLS, and a proxy that knows only CONNECT counts who is asked for. */
 describe('behind a proxy', () => {

@@ -67,7 +67,7 @@ const s3 = section('Credentials default to the usual AWS chain.', {
     types.duration(1_000),
     'duration',
     '15s',
-    'Per request; four times that for bodies over 1 MiB.',
+    'Per request; four times that for bodies over 1 MiB, while the store takes them.',
   ),
   retries: setting(types.count(0, 20), 'number', 4, 'Of requests that may be repeated.'),
   conditionalWrites: setting(

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { SMALL_BODY } from '../../lib/memory/fill-rate.js';
 import { assertPinned } from '../assert-pinned.js';
 import { assertHeaders, assertKey, assertPrefix, BUCKET_MARKER } from '../object-key.js';
 import { type CreateResult, type ObjectHeaders, type ObjectStore, StoreError } from '../object-store.js';
@@ -151,7 +150,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 const PROOF_HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: {} };
 
 function putRequest(
-  { sender, settings, limits, prefix }: S3Bucket,
+  { sender, settings, prefix }: S3Bucket,
   key: string,
   body: Buffer,
   headers: ObjectHeaders,
@@ -164,8 +163,6 @@ function putRequest(
     headers: Object.assign(objectHeaders(settings, key, headers), integrityHeaders(integrity)),
     ifAbsent,
     body,
-    // Larger bodies have the time-out of a part.
-    timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
   };
 }
 

@@ -151,7 +151,7 @@ async function uploadPart(
   body: Buffer,
   signal: AbortSignal,
 ): Promise<SentPart> {
-  const { sender, settings, limits } = bucket;
+  const { sender, settings } = bucket;
   const integrity = integrityOf(settings, sender.secure, body);
   const request = {
     operation: 'UploadPart' as const,
@@ -159,7 +159,6 @@ async function uploadPart(
     query: { partNumber: `${number}`, uploadId: upload.uploadId },
     headers: integrityHeaders(integrity),
     body,
-    timeoutMs: limits.partTimeoutMs,
     signal,
   };
   try {

@@ -23,7 +23,6 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
         endpoint: proxy.url,
         retryDelayMs: 20,
         requestTimeoutMs: 3_000,
-        partTimeoutMs: 3_000,
       };
       store = await openStore({ ...place.options, s3 });
     });
@@ -84,6 +83,16 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
     it('gets a silent attempt over with and goes on', async () => {
       onEach(PUT, { kind: 'hang' }, null);
       expect(await store.create('faults/hang', Buffer.from('x'), HEADERS)).toBe('created');
+    });
+
+    it('sends a part again whose connection takes no more of it', async () => {
+      onEach(PUT, { kind: 'hang' }, null);
+      const part = randomBytes(store.partSize);
+      const upload = await store.startUpload('faults/hanging-part', HEADERS);
+      await upload.write(part);
+      expect(await upload.complete()).toBe('created');
+      const reading = await store.read('faults/hanging-part');
+      expect(reading && (await buffer(reading.body)).equals(part)).toBe(true);
     });
 
     it('fails while the server is down and works when it is back', async () => {

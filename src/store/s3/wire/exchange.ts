@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { noAnswer } from '../s3-failure.js';
 import type { SentHeaders } from './object-headers.js';
@@ -14,6 +16,8 @@ export interface WireRequest {
   readonly body: Buffer | null;
   /** Milliseconds to wait for a connection, and then, once more, for the whole answer. */
   readonly timeoutMs: number;
+  /** Of a large body, which is then sent in pieces: milliseconds for a connection to take one. */
+  readonly stallMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -27,6 +31,8 @@ export interface WholeAnswer {
 /** S3 answers a write with an error document at most; a proxy's page may have no end. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EARLY = 'success before the body was sent';
+/** Of a body that is sent in pieces. */
+const PIECE_BYTES = 256 * 1024;
 
 /**
  * A request and its whole answer: undici's handler of an answer, without the stream that its `request` makes of every one (S3
@@ -42,21 +48,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<WholeAnswer>;
   readonly #request: WireRequest;
   readonly #deadline: NodeJS.Timeout;
+  #stalled: NodeJS.Timeout | undefined;
   readonly #onAbort: (() => void) | null = null;
   #resolve!: (answer: WholeAnswer) => void;
   #reject!: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #isSettled = false;
+  #isRequestSent = false;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   readonly #chunks: Buffer[] = [];
   #received = 0;
 
   constructor(request: WireRequest) {
-    const { method, path, headers, body, signal, timeoutMs } = request;
+    const { method, path, signal, timeoutMs } = request;
     // Without `reset: false` undici closes the connection after a HEAD, in case a server sends a body all the same; that ends in a
     // parse error.
-    this.options = { method, path, headers, body, reset: false };
+    this.options = { method, path, ...sentBody(request), reset: false };
     this.#request = request;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -76,6 +84,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return controller.abort(new Error('ended before it was sent'));
     this.#controller = controller;
     this.#deadline.refresh();
+    const { stallMs } = this.#request;
+    if (stallMs === undefined) return;
+    this.#stalled = setTimeout(() => this.#end(noAnswer('SendTimeout', `${stallMs} ms`)), stallMs);
+  }
+
+  onBodySent(): void {
+    this.#stalled?.refresh();
+  }
+
+  onRequestSent(): void {
+    this.#isRequestSent = true;
+    clearTimeout(this.#stalled);
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -92,10 +112,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const socket = this.options.socket?.() ?? null;
-    if (socket === null || socket.writableLength === 0) return this.#answer();
+    if (socket === null || this.#isSent(socket)) return this.#answer();
     // TLS reports in the next turn of the event loop that it has sent something; undici uses the connection again no earlier.
     setImmediate(() => {
-      if (socket.writableLength === 0) return this.#answer();
+      if (this.#isSent(socket)) return this.#answer();
       // The socket would go on reading the body, which belongs to its owner again. Nobody can have stored what was not sent.
       socket.destroy();
       if (this.#status < 300) this.#fail(noAnswer('NotAnswerOfS3', EARLY));
@@ -105,6 +125,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#fail(error);
+  }
+
+  #isSent(socket: Socket): boolean {
+    return this.#isRequestSent && socket.writableLength === 0;
   }
 
   /** Ends it, and its connection if it has one. */
@@ -128,9 +152,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return false;
     this.#isSettled = true;
     clearTimeout(this.#deadline);
+    clearTimeout(this.#stalled);
     if (this.#onAbort !== null) this.#request.signal?.removeEventListener('abort', this.#onAbort);
     return true;
   }
+}
+
+function sentBody({ headers, body, stallMs }: WireRequest) {
+  if (body === null || stallMs === undefined) return { headers, body };
+  return {
+    headers: { ...headers, 'content-length': `${body.length}` },
+    body: Readable.from(piecesOf(body)),
+  };
+}
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { buildConnector, Pool } from 'undici';
+import { SMALL_BODY } from '../../../lib/memory/fill-rate.js';
 import { readBeginning } from '../../../lib/text/read-beginning.js';
 import { retryAfter } from '../../../lib/time/retry.js';
 import type { ReadPurpose } from '../../object-store.js';
@@ -30,7 +31,6 @@ export interface SignedPut {
   /** With `x-amz-content-sha256`; all are signed. Host, condition, date and signature are added to them. */
   readonly headers: Record<string, string>;
   readonly body: Buffer;
-  readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /** Adds `If-None-Match: *`. */
   readonly ifAbsent?: boolean;
@@ -190,12 +190,15 @@ export class S3Sender {
     const query = encodedQuery(put.query ?? {});
     const condition = put.ifAbsent === true ? { 'if-none-match': '*' } : {};
     const headers = Object.assign(put.headers, this.#common, condition);
+    const { requestTimeoutMs, partTimeoutMs } = this.#limits;
+    const isLarge = put.body.length > SMALL_BODY;
     const answer = await send(this.#pools.write, {
       method: 'PUT',
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
       headers: this.#signer.sign({ method: 'PUT', path, query, headers }, holder, now),
       body: put.body,
-      timeoutMs: put.timeoutMs,
+      timeoutMs: isLarge ? partTimeoutMs : requestTimeoutMs,
+      ...(isLarge && { stallMs: requestTimeoutMs }),
       signal: put.signal,
     });
     try {
@@ -212,13 +215,10 @@ export class S3Sender {
   }
 
   /** Whether the object has the size of the body and the ETag of the answer, which only the store can know before. */
-  async #isStored(
-    holder: SigningKeyHolder,
-    { operation, key, body, timeoutMs }: SignedPut,
-    answer: WholeAnswer,
-  ) {
+  async #isStored(holder: SigningKeyHolder, { operation, key, body }: SignedPut, answer: WholeAnswer) {
     if (operation !== 'PutObject') return false;
-    const headers = await this.#head(holder, { key, timeoutMs }).catch((error: unknown) =>
+    const head = { key, timeoutMs: this.#limits.requestTimeoutMs };
+    const headers = await this.#head(holder, head).catch((error: unknown) =>
       error instanceof DoubtfulAnswer ? error.answer.headers : null,
     );
     return headers?.etag === answer.headers.etag && headers?.['content-length'] === `${body.length}`;

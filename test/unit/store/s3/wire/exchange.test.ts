@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +12,9 @@ import { until } from '../../../../support/until.js';
 
 /** Milliseconds for what is not to time out, however busy the machine is. */
 const PATIENCE = 60_000;
+const MIB = 1024 * 1024;
+/** More than the kernel takes of a body that nobody reads. */
+const LARGE = 16 * MIB;
 const DONE = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 
 describe('an exchange with the store', () => {
@@ -107,11 +111,46 @@ describe('an exchange with the store', () => {
     pool = open({ most: 1 });
     await send();
     respond = (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc');
-    await expect(send({ timeoutMs: 30 })).rejects.toMatchObject({ code: 'AnswerTimeout', status: null });
+    await expect(send({ timeoutMs: 300 })).rejects.toMatchObject({ code: 'AnswerTimeout', status: null });
     await until(() => sockets[0]?.destroyed === true);
     respond = (socket) => socket.write(DONE);
     await send();
     expect(sockets).toHaveLength(2);
+  });
+
+  it('ends an exchange whose body is not taken any more, before its whole time is over', async () => {
+    respond = (socket) => socket.pause();
+    const sending = send({ body: Buffer.alloc(LARGE), stallMs: 300 });
+    await expect(sending).rejects.toMatchObject({ code: 'SendTimeout', status: null });
+    respond = (socket) => socket.write(DONE);
+    await send();
+    expect(sockets).toHaveLength(2);
+  });
+
+  it('sends a body that is taken slowly, as it is, on a connection that serves again', async () => {
+    await pool.destroy();
+    pool = open({ most: 1 });
+    const body = randomBytes(LARGE);
+    let received = 0;
+    respond = (socket, text) => {
+      const before = received;
+      received += text.length;
+      if (received === headBytes() + LARGE) socket.write(DONE);
+      else if (Math.floor(before / MIB) < Math.floor(received / MIB)) {
+        socket.pause();
+        setTimeout(() => socket.resume(), 250);
+      }
+    };
+    const headBytes = () => (requests[0] ?? '').indexOf('\r\n\r\n') + 4;
+    const began = performance.now();
+    expect(await send({ body, stallMs: 2_000 })).toMatchObject({ status: 200 });
+    expect(performance.now() - began).toBeGreaterThan(2_000);
+    expect(requests[0]).toContain(`content-length: ${LARGE}\r\n`);
+    const sent = Buffer.from(requests.join(''), 'latin1').subarray(headBytes());
+    expect(sent.equals(body)).toBe(true);
+    respond = (socket) => socket.write(DONE);
+    await send();
+    expect(sockets).toHaveLength(1);
   });
 
   it('skips informational answers, and waits no longer when they do not end', async () => {

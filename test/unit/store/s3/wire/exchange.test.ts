@@ -209,7 +209,8 @@ describe('an exchange with the store', () => {
     await pool.destroy();
     pool = open({ most: 1 });
     const stop = new AbortController();
-    const both = [send({ signal: stop.signal }), send({ signal: stop.signal })];
+    const inPieces = { body: Buffer.alloc(LARGE), stallMs: PATIENCE };
+    const both = [send({ signal: stop.signal }), send({ signal: stop.signal, ...inPieces })];
     await until(() => requests.length === 1);
     stop.abort(new Error('stopped'));
     for (const each of both) await expect(each).rejects.toThrow('stopped');

@@ -68,7 +68,8 @@ export class DelimiterScanner {
 
   /** Must be called after the last byte, when `next` has returned null; `next` may return further tokens. Throws UndecodableError. */
   finish(): void {
-    if ((this.#place === 'preamble' || this.#place === 'content') && this.#isClosingAtEnd(this.#held)) {
+    // `#classify` holds back a closing delimiter only while nothing but white space follows it.
+    if (this.#held.toString('latin1').startsWith(`${this.#needle.toString('latin1')}--`)) {
       this.#delimiter = 'closing';
     } else if (this.#place !== 'epilogue') {
       throw new UndecodableError('multipart-unterminated', 'The closing delimiter is missing.');
@@ -179,11 +180,6 @@ export class DelimiterScanner {
     if (data[at] === 0x0d && data[at + 1] === 0x0a) return { kind, end: at + 2 };
     if (kind === 'closing') while (at < most && isWhiteSpace(data[at])) at++;
     return kind === 'closing' && at === data.length ? { kind: 'undecided' } : { kind: 'content' };
-  }
-
-  #isClosingAtEnd(rest: Buffer): boolean {
-    if (!rest.subarray(0, this.#needle.length).equals(this.#needle)) return false;
-    return /^--[ \t\r\n]*$/.test(rest.toString('latin1', this.#needle.length));
   }
 
   #hold(data: Buffer, start: number): MultipartToken | null {

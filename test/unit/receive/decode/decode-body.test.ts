@@ -428,6 +428,11 @@ describe('decodeBody: hazards of forms', () => {
     }
   });
 
+  it('keeps a line that begins like a delimiter before text that is no header', async () => {
+    const text = `a\n--${BOUNDARY}\ncontent-free words`;
+    expect((await form([{ name: 'data', body: text }])).got).toEqual([['data', text]]);
+  });
+
   const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="data"\r\n\r\nRIFF`;
   it.each([
     ['no closing delimiter', part, 'multipart-unterminated'],

@@ -28,10 +28,10 @@ export function duration(min: number, max: number = LONGEST_TIMER) {
   );
 }
 
-export function durationOrOff(min: number, max: number = LONGEST_TIMER) {
+export function durationOrOff(min: number) {
   return leaf<number | null>(
-    `off, or a duration from ${formatDuration(min)} to ${formatDuration(max)}, such as 10m`,
-    (input) => (input === 'off' || input === false ? null : within(parseDuration(input), min, max)),
+    `off, or a duration from ${formatDuration(min)} to ${formatDuration(LONGEST_TIMER)}, such as 10m`,
+    (input) => (input === 'off' || input === false ? null : within(parseDuration(input), min, LONGEST_TIMER)),
   );
 }
 

@@ -84,18 +84,14 @@ export class Problem extends Error {
   }
 }
 
-/** RFC 9457 document of a problem; `extra` adds members such as the delivery id. */
-export function problemDocument(
-  problem: Problem,
-  extra: Record<string, unknown> = {},
-): Record<string, unknown> {
+/** RFC 9457 document of a problem. */
+export function problemDocument(problem: Problem): Record<string, unknown> {
   return {
     type: `urn:transcript-receiver:problem:${problem.code}`,
     title: problem.title,
     status: problem.status,
     code: problem.code,
     detail: problem.message,
-    ...extra,
   };
 }
 

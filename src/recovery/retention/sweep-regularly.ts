@@ -15,8 +15,6 @@ export interface RegularSweep {
   readonly onReport: (report: RetentionReport) => void;
   /** Called with the reason when it is unknown whether a sweep is due. */
   readonly onFault: (reason: string) => void;
-  /** In [0, 1); keeps replicas that started together from running together. Default `Math.random`. */
-  readonly random?: () => number;
 }
 
 /** Milliseconds between two checks, which cost a read. */
@@ -27,7 +25,7 @@ const SWEEP_EVERY = 24 * 3_600_000;
 
 /** Sweeps once a day, whichever replica does, and again when the periods have changed; until `stop`. */
 export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> } {
-  const { parts, random, isStoreReady, isBusy, onReport, onFault } = options;
+  const { parts, isStoreReady, isBusy, onReport, onFault } = options;
 
   async function lookOnce(signal: AbortSignal): Promise<void> {
     if (!isStoreReady()) return;
@@ -40,7 +38,7 @@ export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> }
     onReport(await sweepRetention(parts, signal, backgroundYield(isBusy, signal)));
   }
 
-  return repeat(lookOnce, { interval: LOOK_EVERY, firstWithin: FIRST_LOOK_WITHIN, random });
+  return repeat(lookOnce, { interval: LOOK_EVERY, firstWithin: FIRST_LOOK_WITHIN });
 }
 
 /** Whether the last whole sweep was long ago, or had other periods. */

@@ -3,11 +3,12 @@ import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client
 import { httpAgents } from '../../lib/outbound/http-agents.js';
 import { readBeginning } from '../../lib/text/read-beginning.js';
 import { StoreError } from '../object-store.js';
-import { useCredentialChain } from './cached-credentials.js';
+import { type CredentialChain, useCredentialChain } from './credential-chain.js';
 import { noAnswer, type S3RetryPolicy } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
 import { EXPECTED_OWNER } from './wire/object-headers.js';
+import type { SigningKeyHolder } from './wire/s3-signer.js';
 import { storeConnect } from './wire/store-connect.js';
 
 /** Milliseconds without data after which an answer's body counts as broken. */
@@ -38,6 +39,12 @@ export function s3Limits(settings: S3Settings, closing?: AbortSignal): S3Limits 
   };
 }
 
+interface SdkClient {
+  readonly client: S3Client;
+  /** What its requests are signed with. */
+  readonly credentials: SigningKeyHolder | CredentialChain;
+}
+
 /**
  * The SDK's client, for everything but bodies: control of uploads, listings, heads. Makes one attempt; `withRetries`
  * retries by the same rules as for other requests.
@@ -45,7 +52,7 @@ export function s3Limits(settings: S3Settings, closing?: AbortSignal): S3Limits 
  * The SDK's defaults do not fit: no time-out, or one that only warns; checksums that several compatible servers reject;
  * 100-continue outside the connection pool.
  */
-export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): S3Client {
+export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): SdkClient {
   const { endpoint } = settings;
   const { maxSockets } = limits;
   const agents = httpAgents(storeConnect(settings, limits.connectTimeoutMs), { keepAlive: true, maxSockets });
@@ -70,11 +77,11 @@ export function createS3Client(settings: S3Settings, limits: S3Limits, answers: 
   const keys = fixedKeys(settings);
   if (keys !== null) config.credentials = keys;
   const client = new S3Client(config);
-  if (config.credentials === undefined) useCredentialChain(client);
+  const credentials = keys ?? useCredentialChain(client);
   if (settings.expectedBucketOwner)
     sendWithEveryRequest(client, EXPECTED_OWNER, settings.expectedBucketOwner);
   checkAnswers(client, answers);
-  return client;
+  return { client, credentials };
 }
 
 function sendWithEveryRequest(client: S3Client, header: string, value: string): void {
@@ -89,7 +96,7 @@ function sendWithEveryRequest(client: S3Client, header: string, value: string): 
 }
 
 /** The configured keys; null when the AWS chain provides them. */
-export function fixedKeys({ accessKeyId, secretAccessKey, sessionToken }: S3Settings) {
+function fixedKeys({ accessKeyId, secretAccessKey, sessionToken }: S3Settings) {
   if (!accessKeyId || !secretAccessKey) return null;
   return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
 }
@@ -151,7 +158,7 @@ export async function bucketAddress(
 ): Promise<BucketAddress> {
   // The real credentials may need the network, and opening a store must not wait for them.
   const unsigned = { ...settings, accessKeyId: 'none', secretAccessKey: 'none' };
-  const client = createS3Client(unsigned, limits, createAnswerCheck());
+  const { client } = createS3Client(unsigned, limits, createAnswerCheck());
   try {
     const request = await requestFor(client, bucket);
     const port = request.port === undefined ? '' : `:${request.port}`;

@@ -22,7 +22,7 @@ export async function readLifecycle({
   readonly prefix: string;
   readonly settings: S3Settings;
 }): Promise<BucketLifecycle> {
-  const client = createS3Client(
+  const { client } = createS3Client(
     settings,
     s3Limits(settings),
     createAnswerCheck(settings.expectedBucketOwner),

@@ -1,6 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import { renewalOf, renewWithSdk } from '../renew-credentials.js';
-import { bucketAddress, createS3Client, fixedKeys, type S3Limits, s3Limits } from '../s3-client.js';
+import { bucketAddress, createS3Client, type S3Limits, s3Limits } from '../s3-client.js';
 import type { S3Settings, S3StoreOptions } from '../s3-options.js';
 import { createAnswerCheck } from '../wire/answer-check.js';
 import { S3Sender } from '../wire/s3-sender.js';
@@ -24,16 +23,11 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const closing = new AbortController();
   const limits = s3Limits(settings, closing.signal);
   const answers = createAnswerCheck(settings.expectedBucketOwner, onNotice);
-  const client = createS3Client(settings, limits, answers);
+  const { client, credentials } = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
-  const keys = fixedKeys(settings);
-  const renewal = renewalOf(client);
-  if (keys === null) renewWithSdk(client, renewal);
   const connect = storeConnect(settings, limits.connectTimeoutMs);
   const sender = new S3Sender({
-    client,
-    keys,
-    renewal,
+    credentials,
     address,
     limits,
     answers,

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
 import type { buildConnector, Pool } from 'undici';
 import { SMALL_BODY } from '../../../lib/memory/fill-rate.js';
 import { readBeginning } from '../../../lib/text/read-beginning.js';
 import { retryAfter } from '../../../lib/time/retry.js';
 import type { ReadPurpose } from '../../object-store.js';
-import type { CredentialRenewal } from '../renew-credentials.js';
+import { CredentialChain } from '../credential-chain.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { asFailure, failureOf, isConditionFailed, S3Failure, s3RetryRules } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
@@ -63,10 +62,7 @@ interface OpenAnswer {
 }
 
 interface S3SenderParts {
-  readonly client: S3Client;
-  /** The configured keys; without them the client is asked for each request. */
-  readonly keys: SigningKeyHolder | null;
-  readonly renewal: CredentialRenewal;
+  readonly credentials: SigningKeyHolder | CredentialChain;
   readonly address: BucketAddress;
   readonly limits: S3Limits;
   readonly answers: AnswerCheck;
@@ -87,9 +83,7 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
  */
 export class S3Sender {
   readonly secure: boolean;
-  readonly #client: S3Client;
-  readonly #keys: SigningKeyHolder | null;
-  readonly #renewal: CredentialRenewal;
+  readonly #credentials: SigningKeyHolder | CredentialChain;
   readonly #address: BucketAddress;
   readonly #limits: S3Limits;
   readonly #answers: AnswerCheck;
@@ -104,9 +98,7 @@ export class S3Sender {
     const { origin, host, region } = address;
     const owner = settings.expectedBucketOwner;
     this.secure = origin.startsWith('https:');
-    this.#client = parts.client;
-    this.#keys = parts.keys;
-    this.#renewal = parts.renewal;
+    this.#credentials = parts.credentials;
     this.#address = address;
     this.#limits = limits;
     this.#answers = parts.answers;
@@ -168,19 +160,8 @@ export class S3Sender {
   }
 
   #once<Answer>(attempt: Attempt<Answer>): Promise<Answer> {
-    return this.#keys === null ? this.#renewed(attempt) : attempt(this.#keys);
-  }
-
-  /** Sends once, and once more where the store refuses the credentials and there are others. */
-  async #renewed<Answer>(attempt: Attempt<Answer>): Promise<Answer> {
-    const holder = await this.#client.config.credentials();
-    try {
-      return await attempt(holder);
-    } catch (error) {
-      const others = await this.#renewal.after(error, holder);
-      if (others === null) throw error;
-      return attempt(others);
-    }
+    const credentials = this.#credentials;
+    return credentials instanceof CredentialChain ? credentials.use(attempt) : attempt(credentials);
   }
 
   async #put(holder: SigningKeyHolder, put: SignedPut): Promise<WholeAnswer> {

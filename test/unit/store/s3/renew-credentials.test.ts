@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore } from '../../../../src/store/object-store.js';
-import { createCredentialRenewal } from '../../../../src/store/s3/renew-credentials.js';
+import { CredentialChain } from '../../../../src/store/s3/credential-chain.js';
 import { noAnswer, S3Failure } from '../../../../src/store/s3/s3-failure.js';
 import type { S3StandIn } from '../../../support/store/s3-stand-in.js';
 import { openStandInStore } from '../../../support/store/stand-in-store.js';
@@ -138,7 +138,7 @@ describe('a renewal of credentials', () => {
   let asked: number;
   let given: string;
   const renewal = () =>
-    createCredentialRenewal(
+    new CredentialChain(
       async () => {
         asked += 1;
         return keys(given);

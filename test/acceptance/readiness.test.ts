@@ -2,7 +2,7 @@ import { chmod, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../src/cli/doctor/finding.js';
 import { describeIssue } from '../../src/operations/issues/describe-issue.js';
 import type { Verdict } from '../../src/operations/issues/verdict-words.js';
@@ -112,9 +112,8 @@ async function expectOver(place: Place): Promise<void> {
   expect((await deliver(place)).status).toBe(200);
 }
 
-/** All at the same time, each with a receiver of its own: what reads the store waits for eleven seconds without a canary, the canary for ten. */
 describe('before a bucket', () => {
-  const places: BucketPlace[] = [];
+  let place: BucketPlace;
 
   async function start(deniedFromStart: readonly string[] = []): Promise<BucketPlace> {
     const standIn = await startS3StandIn();
@@ -134,7 +133,7 @@ describe('before a bucket', () => {
       subscribers: { crm: { url: 'http://127.0.0.1:9/', secrets: [SECRET] } },
     };
     const service = await startService(settings);
-    const place = {
+    return {
       standIn,
       publicUrl: service.publicUrl,
       api: adminApi(service),
@@ -144,18 +143,28 @@ describe('before a bucket', () => {
         await standIn.close();
       },
     };
-    places.push(place);
-    return place;
   }
-  afterAll(() => Promise.all(places.map((place) => place.stop())));
 
-  async function expectWellAndStop(place: BucketPlace): Promise<void> {
-    Object.assign(place.standIn, { misbehave: () => null, ignoreConditions: false, clockAheadMs: 0 });
-    await expectOver(place);
-    // Its checks would take time from those of the others.
-    places.splice(places.indexOf(place), 1);
-    await place.stop();
+  /** Commands take the last canary for a proof of the store until it is eleven seconds old. */
+  function ageCanaries({ standIn: { state } }: BucketPlace): void {
+    for (const [key, object] of state.objects) {
+      const modifiedAt = new Date(object.modifiedAt.getTime() - 11_000);
+      if (key.startsWith('prefix/.canary/')) state.objects.set(key, { ...object, modifiedAt });
+    }
   }
+
+  async function expectWellAgain(place: BucketPlace): Promise<void> {
+    Object.assign(place.standIn, {
+      ...{ misbehave: () => null, ignoreConditions: false, clockAheadMs: 0, quirk: null },
+    });
+    await expectOver(place);
+  }
+
+  beforeAll(async () => {
+    place = await start();
+  });
+  afterEach(() => expectWellAgain(place));
+  afterAll(() => place.stop());
 
   const denied: Misbehaviour = { kind: 'answer', status: 403, code: 'AccessDenied' };
   function denyWrites(
@@ -169,10 +178,9 @@ describe('before a bucket', () => {
         : null;
   }
 
-  it.concurrent('names the ledger when it may not be written', async () => {
-    const place = await start();
+  it('names the ledger when it may not be written, and is ready by the first checks after that, without a callback', async () => {
     denyWrites(place, ['ledger/']);
-    expect((await deliver(place)).status).toBe(503);
+    for (let n = 0; n < 3; n += 1) expect((await deliver(place)).status).toBe(503);
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-denied', params: { prefix: 'ledger/', condition: 'denied' } },
@@ -180,14 +188,6 @@ describe('before a bucket', () => {
       finding: /below ledger\/: .*access denied/,
       status: /below ledger\/ since/,
     });
-    await expectWellAndStop(place);
-  });
-
-  it.concurrent('is ready again by the first checks once the ledger can be written, without a callback', async () => {
-    const place = await start();
-    denyWrites(place, ['ledger/']);
-    for (let n = 0; n < 3; n += 1) expect((await deliver(place)).status).toBe(503);
-    await until(async () => (await readiness(place)).cause === 'denied');
     place.standIn.misbehave = () => null;
     const isCanary = ({ operation, key }: { operation: string; key: string }) =>
       operation === 'PutObject' && key.startsWith('prefix/.canary/');
@@ -195,11 +195,9 @@ describe('before a bucket', () => {
     await until(async () => (await readiness(place)).status === 200);
     // Two writes a check at most, the conditional one included; a failed line is remembered for sixty checks.
     expect(place.standIn.requests.filter(isCanary).length - before).toBeLessThan(40);
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names the prefixes when no source can be stored, and is ready while one can', async () => {
-    const place = await start();
+  it('names the prefixes when no source can be stored, and is ready while one can', async () => {
     denyWrites(place, ['jobs/']);
     expect((await deliver(place)).status).toBe(503);
     await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
@@ -218,45 +216,42 @@ describe('before a bucket', () => {
       finding: /below jobs\/[\s\S]*below other\/jobs\//,
       status: /below jobs\/ since[\s\S]*below other\/jobs\/ since/,
     });
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names the quarantine, which stops no source', async () => {
-    const place = await start();
+  it('names the quarantine, which stops no source', async () => {
     denyWrites(place, ['quarantine/']);
     const broken = await sendCallback(place, 'id=broken&status=success', '{"broken', JSON_TYPE);
     expect(broken.status).toBe(503);
     await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
     expect(await readiness(place)).toEqual({ status: 200 });
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names what no callback needs, and stays ready', async () => {
-    const place = await start(WORK_PREFIXES);
+  it('names what no callback needs, and stays ready', async () => {
+    const limited = await start(WORK_PREFIXES);
     const named = async () =>
-      (await issuesAt(place)).flatMap(({ code, level, params }) =>
+      (await issuesAt(limited)).flatMap(({ code, level, params }) =>
         code === 'work-denied' ? [`${level} ${params.prefix} ${params.condition}`] : [],
       );
     await until(async () => (await named()).length === WORK_PREFIXES.length);
     expect((await named()).sort()).toEqual(WORK_PREFIXES.map((prefix) => `warning ${prefix} denied`).sort());
-    expect(await readiness(place)).toEqual({ status: 200 });
-    expect((await deliver(place)).status).toBe(200);
-    const found = (await findingsOf(place)).filter(({ check }) => check === 'store prefixes');
+    expect(await readiness(limited)).toEqual({ status: 200 });
+    expect((await deliver(limited)).status).toBe(200);
+    const found = (await findingsOf(limited)).filter(({ check }) => check === 'store prefixes');
     expect(found.map(({ message }) => /below (.+?): .*access denied/.exec(message)?.[1]).sort()).toEqual(
       [...WORK_PREFIXES].sort(),
     );
-    place.standIn.misbehave = () => null;
-    await expectOver(place);
+    limited.standIn.misbehave = () => null;
+    await expectOver(limited);
     await until(async () => (await named()).length === 0);
     // Denied later, it is named once something could not be written there.
-    denyWrites(place, ['outbox/']);
+    denyWrites(limited, ['outbox/']);
     await until(async () => (await named()).includes('warning outbox/ denied'));
-    await expectWellAndStop(place);
+    await limited.stop();
   });
 
-  it.concurrent('names the canaries, without which no receiver is ready', async () => {
-    const place = await start();
+  it('names the canaries, without which no receiver is ready', async () => {
     denyWrites(place, ['.canary/']);
+    ageCanaries(place);
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-not-writable' },
@@ -264,11 +259,9 @@ describe('before a bucket', () => {
       finding: /below \.canary\/: .*access denied[\s\S]* No receiver is ready\./,
       status: /denied/,
     });
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names what is asked before a callback is stored', async () => {
-    const place = await start();
+  it('names what is asked before a callback is stored', async () => {
     place.standIn.misbehave = ({ operation, key }) =>
       operation === 'GetObject' && key.startsWith('prefix/.erasure-log/') ? denied : null;
     await until(async () => (await deliver(place)).status === 503);
@@ -279,11 +272,9 @@ describe('before a bucket', () => {
       finding: /below \.erasure-log\//,
       status: /below \.erasure-log\/ since/,
     });
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names the clock when that of the store is off, and says so to senders', async () => {
-    const place = await start();
+  it('names the clock when that of the store is off, and says so to senders', async () => {
     place.standIn.clockAheadMs = MINUTES_16;
     await expectNamed(place, {
       cause: 'clock',
@@ -293,12 +284,11 @@ describe('before a bucket', () => {
       status: /16 minutes behind the store's/,
     });
     expect(await deliver(place)).toMatchObject({ status: 503, json: { code: 'clock' } });
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names a full store', async () => {
-    const place = await start();
+  it('names a full store', async () => {
     denyWrites(place, [''], { kind: 'answer', status: 507, code: 'XMinioStorageFull' });
+    ageCanaries(place);
     await expectNamed(place, {
       cause: 'full',
       issue: { code: 'store-not-writable', params: { condition: 'full' } },
@@ -306,12 +296,11 @@ describe('before a bucket', () => {
       finding: /no space is left/,
       status: /no space is left/,
     });
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names a store that may not be written', async () => {
-    const place = await start();
+  it('names a store that may not be written', async () => {
     denyWrites(place, ['']);
+    ageCanaries(place);
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-not-writable', params: { condition: 'denied' } },
@@ -319,11 +308,9 @@ describe('before a bucket', () => {
       finding: /access denied/,
       status: /access denied/,
     });
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names conditional writes that are kept no longer, and stores nothing meanwhile', async () => {
-    const place = await start();
+  it('names conditional writes that are kept no longer, and stores nothing meanwhile', async () => {
     place.standIn.ignoreConditions = true;
     await expectNamed(place, {
       cause: 'overwrites',
@@ -333,11 +320,9 @@ describe('before a bucket', () => {
       status: /ignores the condition/,
     });
     expect((await deliver(place)).status).toBe(503);
-    await expectWellAndStop(place);
   });
 
-  it.concurrent('names a listing that is not in order any more, of which callbacks need nothing', async () => {
-    const place = await start();
+  it('names a listing that is not in order any more, of which callbacks need nothing', async () => {
     for (let n = 0; n < 5; n += 1) expect((await deliver(place)).status).toBe(200);
     place.standIn.quirk = UNFIT['listings by hash']?.[0] ?? null;
     await until(async () => (await issuesAt(place)).some(({ code }) => code === 'ledger-unreadable'));
@@ -352,8 +337,7 @@ describe('before a bucket', () => {
     await until(async () => !(await issuesAt(place)).some(({ code }) => code === 'ledger-unreadable'));
   });
 
-  it.concurrent('names a store that hangs, of which callbacks do not ask anything more', async () => {
-    const place = await start();
+  it('names a store that hangs, of which callbacks do not ask anything more', async () => {
     place.standIn.misbehave = () => ({ kind: 'hang' });
     await until(async () => (await readiness(place)).status === 503);
     expect(await issuesAt(place)).toContainEqual(
@@ -363,7 +347,6 @@ describe('before a bucket', () => {
     expect(refused).toMatchObject({ status: 503, json: { code: 'store-unavailable' } });
     const asked = place.standIn.requests.filter(({ key }) => key.includes(refused.id));
     expect(asked).toEqual([]);
-    await expectWellAndStop(place);
   });
 });
 
@@ -424,7 +407,6 @@ describe('before a bucket that is emptied', () => {
   });
 });
 
-/** All at the same time, each over a folder of its own. */
 describe('before a folder', () => {
   const stops: (() => Promise<void>)[] = [];
   afterAll(async () => {
@@ -459,12 +441,14 @@ describe('before a folder', () => {
     return place;
   }
 
-  async function start(): Promise<Folder & { readonly place: Place }> {
-    const own = await folderOfItsOwn();
+  let own: Folder;
+  let place: Place;
+  beforeAll(async () => {
+    own = await folderOfItsOwn();
     const service = await startService(own.settings);
     stops.push(service.stop);
-    return { ...own, place: await placeOf(own, service) };
-  }
+    place = await placeOf(own, service);
+  });
 
   async function startBinary(...how: Parameters<typeof startReady>): Promise<ReceiverProcess> {
     const receiver = await startReady(...how);
@@ -472,8 +456,8 @@ describe('before a folder', () => {
     return receiver;
   }
 
-  it.concurrent("names the ledger's folder when it is away", async () => {
-    const { folder, at, place } = await start();
+  it("names the ledger's folder when it is away", async () => {
+    const { folder, at } = own;
     await rename(at('ledger'), `${folder}/away`);
     await expectNamed(place, {
       cause: 'missing',
@@ -486,8 +470,8 @@ describe('before a folder', () => {
     await expectOver(place);
   });
 
-  it.concurrent('names what is in the way of a folder', async () => {
-    const { folder, at, place } = await start();
+  it('names what is in the way of a folder', async () => {
+    const { folder, at } = own;
     await rename(at('ledger'), `${folder}/away`);
     await symlink(`${folder}/away`, at('ledger'));
     await until(async () => (await readiness(place)).status === 503);
@@ -498,10 +482,10 @@ describe('before a folder', () => {
     await expectOver(place);
   });
 
-  it.concurrent('names folders that the process may not use', async () => {
-    const own = await folderOfItsOwn();
-    const { at } = own;
-    const place = await placeOf(own, await startBinary(own.settings, {}, { obeysModes: true }));
+  it('names folders that the process may not use', async () => {
+    const modes = await folderOfItsOwn();
+    const { at } = modes;
+    const place = await placeOf(modes, await startBinary(modes.settings, {}, { obeysModes: true }));
     for (const name of ['jobs', 'ledger']) await chmod(at(name), 0);
     await until(async () => (await readiness(place)).cause === 'denied');
     const denied = async () => (await issuesAt(place)).filter(({ code }) => code === 'store-denied');
@@ -516,8 +500,8 @@ describe('before a folder', () => {
     await expectOver(place);
   });
 
-  it.concurrent('names the replica whose clock is off, to all others too', async () => {
-    const { folder, settings, place } = await start();
+  it('names the replica whose clock is off, to all others too', async () => {
+    const { folder, settings } = own;
     const clock = join(folder, 'clock');
     const wrong = await startBinary(
       { ...settings, replicaName: 'late' },

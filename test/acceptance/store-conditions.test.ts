@@ -195,22 +195,9 @@ describe('an unavailable store before a receiver of its own', () => {
     await expectRefusedUntilWell(place, publicUrl, 'hangs', { kind: 'hang' });
   });
 
-  it.concurrent('makes the replica unready until a canary comes back', async () => {
-    const { proxy, start } = await openPlace();
-    const { publicUrl } = await start();
-    const ready = async () => (await supertest(publicUrl).get('/readyz')).status;
-    await isReady(publicUrl);
-    await proxy.refuse();
-    await until(async () => (await ready()) === 503);
-    await supertest(publicUrl).get('/healthz').expect(200);
-    await proxy.accept();
-    await until(async () => (await ready()) === 200);
-  });
-
   it.concurrent.each([
     ['refuses connections', 'refuse'],
     ['hangs', { kind: 'hang' }],
-    ['answers 503', { kind: 'answer', status: 503, code: 'SlowDown' }],
   ] as const)(
     'that %s at the start finds the replica alive and waiting, and ready once it heals',
     async (_, fault) => {

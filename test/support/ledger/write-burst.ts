@@ -7,6 +7,7 @@ import { LEDGER_FOLDER } from '../../../src/ledger/ledger-keys.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 
 interface BurstOptions {
+  readonly writer: string;
   readonly lines: number;
   /** The burst lies in this many milliseconds before now. */
   readonly withinMs: number;
@@ -20,7 +21,7 @@ interface BurstOptions {
  * fails with a reason of 2 KB, and there are 5,000 sources.
  */
 export async function writeBurst(folder: string, options: BurstOptions): Promise<void> {
-  const { lines, withinMs, now, linesPerSegment = 250 } = options;
+  const { writer, lines, withinMs, now, linesPerSegment = 250 } = options;
   const folders = new Set<string>();
   const numbers = new Map<string, number>();
   for (let first = 0; first < lines; first += linesPerSegment) {
@@ -33,7 +34,7 @@ export async function writeBurst(folder: string, options: BurstOptions): Promise
     folders.add(partition);
     const count = Math.min(linesPerSegment, lines - first);
     const texts = Array.from({ length: count }, (_, index) => JSON.stringify(burstLine(first + index, time)));
-    const path = join(folder, segmentKey({ hour, writer: 'burst', number }));
+    const path = join(folder, segmentKey({ hour, writer, number }));
     await writeFile(path, `${texts.join('\n')}\n`);
     await utimes(path, time / 1000, time / 1000);
   }

@@ -28,7 +28,7 @@ interface LoadedSettings {
 export function loadSettings(env: Environment): LoadedSettings {
   const unread: ConfigFault[] = [];
   const attempt = <T>(read: () => T, instead: T) => readOr(read, instead, unread);
-  const own = operatorFolders(env).filter((folder) => attempt(() => rejectWithoutFiles(folder), false));
+  const own = operatorFolders(env).filter((folder) => attempt(() => rejectWithoutFiles(folder, env), false));
   const folders = [PACKAGE_FOLDER, ...own.map((folder) => path.resolve(folder))];
   const read = (folder: string, name: string) => attempt(() => readFile(folder, name), {});
   const files = folders.flatMap((folder) => fileNames(env).map((name) => read(folder, name)));
@@ -82,16 +82,20 @@ function operatorFolders(env: Environment): string[] {
   return (env.NODE_CONFIG_DIR ?? '').split(path.delimiter).filter((folder) => folder !== '');
 }
 
-/** A folder that does not exist is a fault, because an operator named it. */
-function rejectWithoutFiles(folder: string): true {
-  if (holdsConfigFiles(path.resolve(folder))) return true;
+/** A folder without a file that would be read is a fault, because an operator named it. */
+function rejectWithoutFiles(folder: string, env: Environment): true {
+  if (holdsConfigFiles(path.resolve(folder), env)) return true;
   const expected = `a readable folder with a file such as default.yaml (${Object.keys(fileReaders).join(', ')})`;
   throw new ConfigError([{ path: [], found: `NODE_CONFIG_DIR ${folder}`, expected }]);
 }
 
-function holdsConfigFiles(folder: string): boolean {
+function holdsConfigFiles(folder: string, env: Environment): boolean {
+  const names = [...fileNames(env), 'custom-environment-variables'];
   try {
-    return readdirSync(folder).some((file) => Object.hasOwn(fileReaders, path.extname(file).slice(1)));
+    return readdirSync(folder).some((file) => {
+      const { name, ext } = path.parse(file);
+      return names.includes(name) && Object.hasOwn(fileReaders, ext.slice(1));
+    });
   } catch {
     return false;
   }

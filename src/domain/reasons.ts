@@ -45,7 +45,8 @@ export const REASONS = {
   },
   'address-refused': {
     words: 'the address is not on the allowlist of the source',
-    remedy: 'If it belongs to the service, add it to allow of the source.',
+    remedy:
+      'If it belongs to the service, add it to allow of the source; if it is your proxy, to receiver.trustedProxies.',
   },
   'address-unreadable': {
     words: 'the client address could not be determined',

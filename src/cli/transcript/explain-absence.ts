@@ -1,5 +1,6 @@
 import { indexOfCommand, ledgerViewOf } from '../../app/open-ledger.js';
 import { retentionViewOf } from '../../app/retention-view-of.js';
+import { canAskService } from '../../app/speech-options.js';
 import { createQuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type JobState, jobState, unknownJobState } from '../../domain/job-state.js';
 import { otherPrefixesOf } from '../../operations/actions/other-prefixes.js';
@@ -40,6 +41,7 @@ async function stateOf(
   const quarantine = createQuarantineStore(store);
   const retained = retentionViewOf(config, store);
   const { retention } = config.speech;
+  const serviceAnswer = canAskService(config) ? 'not-asked' : 'not-configured';
   const job = await inspectJob(
     {
       ...{ store, view, retention, quarantine, clock: Date.now, fresh: view.refresh },
@@ -50,10 +52,10 @@ async function stateOf(
     },
     jobId,
   );
-  if (typeof job === 'string') return unknownJobState(jobId, 'not-asked');
+  if (typeof job === 'string') return unknownJobState(jobId, serviceAnswer);
   const { quarantine: bodies } = await listQuarantine(
     { view, quarantine, retained },
     { job: jobId, state: 'all', limit: 100, signal },
   );
-  return jobState({ ...job, serviceAnswer: 'not-asked' }, bodies, (instant) => instant);
+  return jobState({ ...job, serviceAnswer }, bodies, (instant) => instant);
 }

@@ -7,7 +7,16 @@ type Issue = z.core.$ZodIssue;
 
 /** Turns the schema's issues into faults; `written` is the tree before secrets were resolved. */
 export function schemaFaults(issues: readonly Issue[], written: unknown): ConfigFault[] {
-  return issues.flatMap((issue) => faultsOf(issue, written));
+  const placeOf = ({ path }: Issue) => JSON.stringify(path);
+  const mistyped = new Set(issues.filter(isMistyped).map(placeOf));
+  // A text instead of a list would also be too long for the list.
+  return issues
+    .filter((issue) => isMistyped(issue) || !mistyped.has(placeOf(issue)))
+    .flatMap((issue) => faultsOf(issue, written));
+}
+
+function isMistyped({ code }: Issue): boolean {
+  return code === 'invalid_type';
 }
 
 function faultsOf(issue: Issue, written: unknown): ConfigFault[] {

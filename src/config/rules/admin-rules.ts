@@ -38,7 +38,7 @@ function* unknownSources(
   for (const [index, source] of names.entries()) {
     if (known.includes(source)) continue;
     const guess = nearest(source, known);
-    const advice = guess === null ? known.join(', ') : `did you mean ${guess}?`;
-    yield { path: [...path, index], expected: `a configured source; ${advice}`, also: [['sources']] };
+    const advice = guess === null ? ` (${known.join(', ')})` : `; did you mean ${guess}?`;
+    yield { path: [...path, index], expected: `a configured source${advice}`, also: [['sources']] };
   }
 }

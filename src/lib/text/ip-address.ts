@@ -39,7 +39,11 @@ interface AddressRange {
 
 /** Parses an address or CIDR. */
 export function parseRange(text: string): AddressRange | { readonly fault: string } {
-  if (/[,;\s]/.test(text)) return { fault: 'several values in one string; write a list with one entry each' };
+  if (/[,;\s]/.test(text))
+    return {
+      fault:
+        'several values in one text; write a list with one entry each, in a TR_ variable separated by commas',
+    };
   const slash = text.indexOf('/');
   const address = slash === -1 ? text : text.slice(0, slash);
   const fault = addressFault(address);

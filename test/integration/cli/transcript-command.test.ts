@@ -127,6 +127,8 @@ describe('transcript', () => {
         ...{ code: 1, stdout: '' },
         stderr: expect.stringMatching(words),
       });
+    // What needs the service, which is not configured here, is not advised.
+    expect((await transcript('lost')).stderr).not.toMatch(/transcript-receiver (refetch|reconcile)/);
     const otherForm = await transcript('srt', '--kind', 'txt');
     expect(otherForm).toMatchObject({ code: 1, stdout: '' });
     expect(otherForm.stderr).toContain('srt       --key jobs/srt/transcript.srt\n');

@@ -262,7 +262,7 @@ admin: { tokens: { __proto__: 0123456789abcdef0123 } }
   });
 
   it('refuses a folder without any file it could read', () => {
-    const place = folder({ 'settings.txt': '' });
+    const place = folder({ 'settings.txt': '', 'config.yaml': '', 'Default.yaml': '', 'staging.yaml': '' });
     mkdirSync(path.join(place, 'sub'));
     expect(() => loadConfig('everything', { NODE_CONFIG_DIR: place })).toThrow(/such as default\.yaml/);
   });

@@ -106,6 +106,12 @@ describe('parseConfig', () => {
     expect(parseConfig(source({ context: names })).sources.default?.context).toEqual(names);
   });
 
+  it('says of a text instead of a list nothing but that', () => {
+    expect(faultsOf(credential({ headers: 'X-Token: 0123456789abcdef' }))).toEqual([
+      'sources.default.credentials.main.headers: expected a list',
+    ]);
+  });
+
   it('takes null for "not set": defaults apply and entries of maps are removed', () => {
     const config = parseConfig({
       receiver: null,
@@ -179,6 +185,14 @@ describe('parseConfig', () => {
         admin: { tokens: { ops: { token: SECRET, may: ['view'], sources: ['intak'] } } },
       },
       /^admin\.tokens\.ops\.sources\[0\]: expected a configured source; did you mean intake\?/,
+    ],
+    [
+      'a token for a source unlike any',
+      {
+        sources: { intake: {} },
+        admin: { tokens: { ops: { token: SECRET, may: ['view'], sources: ['other'] } } },
+      },
+      /^admin\.tokens\.ops\.sources\[0\]: expected a configured source \(intake\)$/,
     ],
     ['a token with a space', { admin: { tokens: { ops: `${SECRET} x` } } }, /without spaces/],
     [

@@ -56,8 +56,8 @@ export interface IssueParams {
     /** Within the last hour. */
     readonly refused: number;
     readonly accepted: number;
-    /** How many requests were refused after the last accepted callback: none where what caused it is over. */
-    readonly sinceAccepted: number;
+    /** How many requests were refused after the last accepted callback: 0 where what caused it is over, null where that is not known. */
+    readonly sinceAccepted: number | null;
     /** When the first of them was refused. */
     readonly since: string;
   };

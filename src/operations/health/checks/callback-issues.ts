@@ -32,6 +32,8 @@ interface Refused {
   readonly count: number;
   /** Requests after the last accepted callback: within the last day where nothing else counts them, as a source may get a job an hour. */
   readonly sinceAccepted: number;
+  /** Some were refused within the minute of the last accepted callback: whether before or after it is unknown. */
+  readonly isMixed: boolean;
   /** Milliseconds since the epoch. */
   readonly first: number;
 }
@@ -40,7 +42,7 @@ function refusedIssues(facts: CallbackFacts, now: number): Issue[] {
   const groups = [...authenticated(facts), ...unauthenticated(facts, now)];
   return groups
     .sort((one, other) => other.count - one.count)
-    .flatMap(({ source, cause, unit, count, sinceAccepted, first }) => {
+    .flatMap(({ source, cause, unit, count, sinceAccepted, isMixed, first }) => {
       const { lastAt, [unit]: accepted } = acceptedBy(facts, source);
       // What reaches no source is a share of nothing that arrives.
       const share = cause === 'source-unknown' ? 1 : count / (count + accepted);
@@ -48,7 +50,8 @@ function refusedIssues(facts: CallbackFacts, now: number): Issue[] {
       if (level === null) return [];
       const refused = Math.max(count, sinceAccepted);
       const since = new Date(first).toISOString();
-      const params = { source, cause, unit, refused, accepted, sinceAccepted, since };
+      const known = isMixed && sinceAccepted === 0 ? null : sinceAccepted;
+      const params = { source, cause, unit, refused, accepted, sinceAccepted: known, since };
       return [issueOf('callbacks-refused', params, level)];
     });
 }
@@ -69,7 +72,10 @@ function levelOf({ count, share, sinceAccepted, quietFor }: RefusalFigures): Iss
 }
 
 function authenticated({ refused }: CallbackFacts): Refused[] {
-  return refused.map(({ reason, ...group }) => ({ ...group, unit: 'jobs', cause: reason ?? 'internal' }));
+  return refused.map(({ reason, ...group }) => ({
+    ...{ ...group, isMixed: false },
+    ...{ unit: 'jobs', cause: reason ?? 'internal' },
+  }));
 }
 
 function unauthenticated(facts: CallbackFacts, now: number): Refused[] {
@@ -83,7 +89,9 @@ function unauthenticated(facts: CallbackFacts, now: number): Refused[] {
     const name = `${reason} ${source}`;
     const known = groups.get(name);
     const of = (counted: typeof minutes) => counted.reduce((sum, [, count]) => sum + count, 0);
+    const isMixed = lately.some(([start]) => start <= lastAt && lastAt < start + 60_000);
     groups.set(name, {
+      isMixed: (known?.isMixed ?? false) || isMixed,
       ...{ source, cause: reason, unit: 'requests' },
       count: (known?.count ?? 0) + of(lately),
       sinceAccepted: (known?.sinceAccepted ?? 0) + of(sinceAccepted),

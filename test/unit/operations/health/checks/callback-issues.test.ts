@@ -125,6 +125,15 @@ describe('rejected callbacks', () => {
     const [issue] = callbackIssues({ ...NOTHING, ...facts }, NOW);
     expect(issue?.params).toMatchObject({ refused: 8, since: new Date(minutesAgo(95)).toISOString() });
   });
+
+  it.each([
+    ['none was rejected after them', 'in an earlier minute than the last accepted one', 30, 28],
+    ['45 were accepted', 'in its minute: one of two replicas may go on refusing', 30, 29.5],
+  ])('say %j when they came %s', (words, _, refused, accepted) => {
+    const facts = { unauthenticated: [wrong(5, refused)], accepted: acceptedJobs(45, accepted) };
+    const [issue] = callbackIssues({ ...NOTHING, ...facts }, NOW);
+    expect(issue && describeIssue(issue).text).toMatch(new RegExp(`${words}\\.?$`));
+  });
 });
 
 describe('refused callbacks to no source', () => {

@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { CONTEXT_NAME, type DeliveryContext } from '../domain/context.js';
 import { erasureTotals } from '../domain/erasure-totals.js';
-import { NOTHING_KNOWN } from '../domain/erasure-words.js';
 import { parseContextFilter } from '../ledger/context-filter.js';
 import { plural } from '../lib/text/plural.js';
 import { terminalText } from '../lib/text/terminal-text.js';
@@ -133,7 +132,6 @@ async function run(
   const order = {
     jobs,
     audit: { actor: CLI_ACTOR, reason: options.reason ?? null },
-    unknown: options.unknown ?? false,
     signal,
   };
   await eraseJobs({ ...search, ledger }, order, async (line) => {
@@ -206,7 +204,7 @@ function formatJob({
   erasure,
   protected: rest,
 }: JobToErase): string {
-  if (state === 'unknown') return `  ${jobId}  ${NOTHING_KNOWN}`;
+  if (state === 'unknown') return `  ${jobId}  nothing is known of it`;
   if (erasure !== null) return `  ${jobId}  ${formatErasureRecord(erasure)}`;
   const held = rest === null ? '' : `, protected${rest.until === null ? '' : ` until ${rest.until}`}`;
   const bodies = plural(quarantined, 'quarantined body', 'quarantined bodies');

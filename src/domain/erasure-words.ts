@@ -6,9 +6,6 @@ export const KEPT_REASONS = {
   unlisted: 'the right s3:ListBucketVersions is missing, so that old versions are not found',
 } as const;
 
-/** Why an erasure of many leaves a job out. */
-export const NOTHING_KNOWN = 'nothing is known of it';
-
 /** What an erasure counts, besides bytes. */
 const ERASED: readonly (readonly [name: string, one: string, many: string])[] = [
   ['artefacts', 'artefact', 'artefacts'],

@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
 import type { ErasureRecord } from '../../../archive/erasure/erasure.js';
-import { NOTHING_KNOWN } from '../../../domain/erasure-words.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { StoreError } from '../../../store/object-store.js';
 import type { Erased } from '../../answers/jobs.js';
@@ -19,8 +18,6 @@ export type ErasureLine =
 interface EraseOrder {
   readonly jobs: readonly JobToErase[];
   readonly audit: AuditInfo;
-  /** Whether to erase ids about which nothing is known: what arrives of them later is not stored. */
-  readonly unknown: boolean;
   /** Lets no further erasure begin. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,11 +37,10 @@ export async function eraseJobs(
 
 async function eraseOne(
   parts: EraseParts & Parameters<typeof placesOfJob>[0],
-  { jobId, state, erasure }: JobToErase,
-  { audit, unknown, signal }: EraseOrder,
+  { jobId, erasure }: JobToErase,
+  { audit, signal }: EraseOrder,
 ): Promise<ErasureLine> {
   if (erasure !== null) return { jobId, complete: true, ...erasure };
-  if (state === 'unknown' && !unknown) return { jobId, error: NOTHING_KNOWN };
   if (signal?.aborted) return { jobId, error: 'the erasure was stopped' };
   try {
     const { keyPrefixes, sources } = await placesOfJob(parts, jobId);

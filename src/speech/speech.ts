@@ -81,9 +81,8 @@ export interface SpeechClients {
 export function createSpeechClients(options: SpeechOptions): SpeechClients {
   const clock = options.clock ?? systemClock;
   const connect = createConnect({ timeout: 10_000, proxies: options.proxies ?? NO_PROXIES });
-  const own = options.dispatcher ? null : new Agent({ connect, connections: 32, allowH2: false });
+  const own = new Agent({ connect, connections: 32, allowH2: false });
   const dispatcher = options.dispatcher ?? own;
-  if (!dispatcher) throw new Error('unreachable: a dispatcher is given or made');
   const perSecond = options.maxRequestsPerSecond ?? 20;
   const closing = new AbortController();
   const retry = { ...RETRY_DEFAULTS, ...options.retry, retries: options.retries ?? RETRY_DEFAULTS.retries };
@@ -131,7 +130,7 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
     },
     async close() {
       closing.abort();
-      await own?.destroy();
+      await own.destroy();
     },
   };
 }

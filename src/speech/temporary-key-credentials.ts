@@ -1,4 +1,3 @@
-import { decodeJwt } from 'jose/jwt/decode';
 import type { Clock } from '../lib/time/clock.js';
 import type { Credentials } from './http/transport.js';
 import type { KeysClient, TemporaryKeyOrder } from './keys-client.js';
@@ -67,23 +66,13 @@ export function temporaryKeyCredentials(
 async function issue(keys: KeysClient, order: TemporaryKeyOrder, clock: Clock): Promise<HeldKey> {
   const asked = clock.now();
   const { value } = await keys.create(order);
-  const lifetime = lifetimeMs(value) ?? order.ttlSeconds * 1000;
+  const lifetime = order.ttlSeconds * 1000;
   const expiresAt = asked + lifetime;
   return {
     token: value,
     expiresAt,
     renewAt: expiresAt - Math.min(RENEWAL_MAX_MS, lifetime * RENEWAL_SHARE),
   };
-}
-
-/** `exp - iat` of the key, read without verification: the service verifies it. */
-function lifetimeMs(token: string): number | null {
-  try {
-    const { exp, iat } = decodeJwt(token);
-    return exp === undefined || iat === undefined || exp <= iat ? null : (exp - iat) * 1000;
-  } catch {
-    return null;
-  }
 }
 
 /** Settles early for a caller that aborts; the renewal goes on for the others. */

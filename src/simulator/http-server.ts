@@ -30,7 +30,6 @@ export type Handler = (call: Call) => Promise<ServerAnswer>;
 
 export interface RunningServer {
   readonly url: string;
-  readonly port: number;
   close(): Promise<void>;
 }
 
@@ -58,7 +57,6 @@ export async function startServer(handler: Handler, host: string, port: number):
   const bound = (server.address() as AddressInfo).port;
   return {
     url: `http://${nameOf(host)}:${bound}`,
-    port: bound,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -47,7 +47,6 @@ export interface ServedItem {
   bytes(): Promise<Buffer>;
   /** Lower-case hex, computed as a stream. */
   sha256(): Promise<string>;
-  chunks(): AsyncIterable<Buffer>;
 }
 
 export interface Simulator {

@@ -49,7 +49,6 @@ export type {
   RealtimeSimulator,
   RealtimeSimulatorOptions,
   SimulatedSession,
-  SimulatedSessionState,
 } from './realtime/realtime-interface.js';
 export { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 export type { FaultAct, SessionFault, SessionScript } from './realtime/session-script.js';
@@ -198,6 +197,5 @@ function expectedItem(content: Content): ServedItem {
     size: content.size,
     bytes: () => contentBytes(content),
     sha256: () => contentSha256(content),
-    chunks: () => content.chunks(),
   };
 }

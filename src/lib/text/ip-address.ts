@@ -31,14 +31,8 @@ export function peerAddress(remoteAddress: string | undefined): string | null {
   return normaliseAddress((remoteAddress ?? '').replace(/%.*/s, ''));
 }
 
-interface AddressRange {
-  /** Canonical `address/bits`; a mapped range is given as its IPv4 range. */
-  readonly cidr: string;
-  readonly family: 4 | 6;
-}
-
-/** Parses an address or CIDR. */
-export function parseRange(text: string): AddressRange | { readonly fault: string } {
+/** Parses an address or CIDR, to a canonical `address/bits`; a mapped range is given as its IPv4 range. */
+export function parseRange(text: string): { readonly cidr: string } | { readonly fault: string } {
   if (/[,;\s]/.test(text))
     return {
       fault:
@@ -50,16 +44,15 @@ export function parseRange(text: string): AddressRange | { readonly fault: strin
   const normalised = normaliseAddress(address);
   if (fault !== null || normalised === null) return { fault: fault ?? 'not an IP address' };
   const writtenFamily = isIP(address);
-  const family = isIP(normalised) === 4 ? 4 : 6;
   const writtenBits = slash === -1 ? (writtenFamily === 4 ? 32 : 128) : readBits(text.slice(slash + 1));
   if (writtenBits === null || writtenBits > (writtenFamily === 4 ? 32 : 128)) {
     return { fault: `the prefix length must be 0 to ${writtenFamily === 4 ? 32 : 128}` };
   }
-  if (writtenFamily === family) return { cidr: `${normalised}/${writtenBits}`, family };
+  if (writtenFamily === isIP(normalised)) return { cidr: `${normalised}/${writtenBits}` };
   // ::ffff:0:0/96 is all of IPv4; a shorter prefix would reach beyond it and has no IPv4 form.
   if (writtenBits < 96)
     return { fault: 'a range of IPv4-mapped addresses needs a prefix length of at least 96' };
-  return { cidr: `${normalised}/${writtenBits - 96}`, family };
+  return { cidr: `${normalised}/${writtenBits - 96}` };
 }
 
 /**

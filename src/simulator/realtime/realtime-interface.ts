@@ -24,13 +24,10 @@ export interface RealtimeSimulatorOptions {
   script?(index: number): SessionScript | undefined;
 }
 
-export type SimulatedSessionState = 'connected' | 'starting' | 'started' | 'ending' | 'finished' | 'closed';
-
 /** One session, as a test sees it. */
 export interface SimulatedSession {
   /** The `id` of RecognitionStarted. */
   readonly id: string;
-  readonly state: SimulatedSessionState;
   /** What the client sent: texts as they were, frames by size. */
   readonly received: readonly (string | number)[];
   /** Frames and seconds the client is ahead of AudioAdded. */

@@ -19,12 +19,7 @@ import {
   readEndOfStream,
   Violation,
 } from './check-client-message.js';
-import type {
-  KeyVerdict,
-  ProcessingPace,
-  SimulatedSession,
-  SimulatedSessionState,
-} from './realtime-interface.js';
+import type { KeyVerdict, ProcessingPace, SimulatedSession } from './realtime-interface.js';
 import { Recogniser } from './recogniser.js';
 import type { FaultAct, SessionScript } from './session-script.js';
 
@@ -61,6 +56,8 @@ const REDIRECTED: ReadonlySet<string> = new Set(['en-US', 'en-GB', 'en-AU']);
 
 const TICK_MS = 20;
 
+type State = 'connected' | 'starting' | 'started' | 'ending' | 'finished' | 'closed';
+
 /** One session that enforces the protocol: a violation ends it with the specified Error. */
 export class ServedSession implements SimulatedSession {
   readonly id = randomUUID();
@@ -68,7 +65,7 @@ export class ServedSession implements SimulatedSession {
   readonly #socket: WebSocket;
   readonly #options: ServedSessionOptions;
   readonly #agent = new AgentMessages();
-  #state: SimulatedSessionState = 'connected';
+  #state: State = 'connected';
   #stalled = false;
   #endReceived = false;
   #buffer: AudioBuffer | null = null;
@@ -84,10 +81,6 @@ export class ServedSession implements SimulatedSession {
     socket.on('message', (data: Buffer, isBinary) => this.#message(data, isBinary));
     socket.on('close', () => this.#gone());
     socket.on('error', () => this.#gone());
-  }
-
-  get state(): SimulatedSessionState {
-    return this.#state;
   }
 
   get ahead(): { readonly frames: number; readonly seconds: number } {

@@ -28,6 +28,7 @@ export function configWarnings(config: Config, { now, production }: WarningOptio
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
     ...sharedPrefixWarnings(config),
     ...proxyWarnings(config),
+    ...publicUrlWarnings(config),
     ...clearTextWarnings(config),
     ...(production && config.store.url.startsWith('file:')
       ? [
@@ -54,6 +55,14 @@ function sharedPrefixWarnings({ sources }: Config): string[] {
       `${names} share the keyPrefix ${JSON.stringify(prefix)}: a sender of one can write the keys of another one's jobs first`,
     ];
   });
+}
+
+/** Jobs would get an address that nobody serves, and recovery would look for jobs with it. */
+function publicUrlWarnings({ receiver: { publicUrl } }: Config): string[] {
+  if (publicUrl === null || !/\/callbacks(\/[^/]*)?$/.test(publicUrl)) return [];
+  return [
+    `receiver.publicUrl is ${publicUrl}: /callbacks/<source> is appended to it; leave that out unless a proxy removes it`,
+  ];
 }
 
 /** Prefix lengths of the widest private networks, 10.0.0.0/8 and fc00::/7. */

@@ -104,6 +104,18 @@ describe('configWarnings', () => {
     expect(configWarnings(parseConfig(settings), HERE).join('\n')).toMatch(expected);
   });
 
+  it.each([
+    ['https://t.example', false],
+    ['https://t.example/receiver/', false],
+    ['https://t.example/callbacks/', true],
+    ['https://t.example/callbacks/intake', true],
+  ])('mentions the public address %s when it is a callback URL: %j', (publicUrl, isMentioned) => {
+    const found = configWarnings(parseConfig({ receiver: { publicUrl } }), HERE).join('\n');
+    expect(found.includes(`${publicUrl.replace(/\/$/, '')}: /callbacks/<source> is appended`)).toBe(
+      isMentioned,
+    );
+  });
+
   it('mentions a file store in production only', () => {
     const about = (options: typeof HERE) => configWarnings(parseConfig({}), options).join('\n');
     expect(about(PRODUCTION)).toMatch(/^store\.url is file:\.\/data in production/m);

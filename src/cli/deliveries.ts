@@ -11,6 +11,7 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJsonList, printLines, printNotes } from './shared/format/print.js';
 import type { Progress } from './shared/format/progress.js';
+import { standardOutput } from './shared/format/standard-output.js';
 import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
@@ -155,7 +156,7 @@ async function printAsTable(search: Search, progress: Progress): Promise<SearchE
 async function printAsCsv(search: Search, progress: Progress): Promise<SearchEnd> {
   const { lines, end } = await collect<CsvLine>(search, csvLine);
   progress.end();
-  process.stdout.write(deliveriesCsv(lines));
+  standardOutput.write(deliveriesCsv(lines));
   return end;
 }
 

@@ -25,6 +25,7 @@ import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines, printNotes } from './shared/format/print.js';
+import { standardOutput } from './shared/format/standard-output.js';
 import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -112,7 +113,7 @@ function print(summary: LedgerSummary, { csv, json, limit }: Options): void {
     return;
   }
   if (json) printJson(documentOf(summary));
-  else if (csv) process.stdout.write(summaryCsv(summary));
+  else if (csv) standardOutput.write(summaryCsv(summary));
   else printLines(formatSummary(summary));
 }
 

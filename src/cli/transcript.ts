@@ -8,6 +8,7 @@ import { CLI_ACTOR } from './shared/cli-actor.js';
 import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
+import { standardOutput } from './shared/format/standard-output.js';
 import { proveForWriting } from './shared/on-store/prove-for-writing.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import {
@@ -61,7 +62,7 @@ async function run(work: StoreWork, jobId: string, { kind, key, output, json }: 
     if (wanted === undefined) return sayWhatIsThere(jobId, found, explanation);
   }
   const file = output === undefined || output === '-' ? null : output;
-  const target = file === null ? outputTo(process.stdout) : await outputToFile(file);
+  const target = file === null ? outputTo(standardOutput) : await outputToFile(file);
   const fault = await copy(work, jobId, wanted, target);
   if (fault !== null) {
     note(file === null ? fault : `${fault}; ${file} was not saved`);

@@ -60,6 +60,18 @@ describe('without anybody who reads what is printed', () => {
     const [errors, ended] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect([errors, ended]).toEqual(['', [141, null]]);
   });
+
+  it('ends a command with an error when its output does not fit into its file', async () => {
+    const folder = await temporaryFolder();
+    const limited = 'ulimit -f 1; exec "$0" "$@" > printed';
+    const child = spawn('sh', ['-c', limited, process.execPath, MAIN, 'reasons'], {
+      cwd: folder.path,
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    const [errors, ended] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    await folder.remove();
+    expect([errors, ended]).toEqual(['transcript-receiver: EFBIG: file too large, write\n', [1, null]]);
+  });
 });
 
 describe('the first start', () => {

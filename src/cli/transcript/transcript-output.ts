@@ -3,6 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { terminalText } from '../../lib/text/terminal-text.js';
 import { UsageError } from '../shared/exit-codes.js';
+import type { Output } from '../shared/format/standard-output.js';
 
 /** Destination of the bytes of a transcript. */
 export interface TranscriptOutput {
@@ -13,13 +14,11 @@ export interface TranscriptOutput {
   discard(): Promise<void>;
 }
 
-type OutputStream = Pick<NodeJS.WriteStream, 'write' | 'once'> & { readonly isTTY?: boolean };
-
 /**
  * A standard stream. A pipe and a file get the exact bytes; on a terminal, control characters that could steer it are left out, and the
  * last line ends.
  */
-export function outputTo(stream: OutputStream): TranscriptOutput {
+export function outputTo(stream: Output): TranscriptOutput {
   const decoder = new StringDecoder('utf8');
   let last = '\n';
   const write = async (bytes: Buffer | string) => {

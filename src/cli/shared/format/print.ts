@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { terminalJson, terminalText } from '../../../lib/text/terminal-text.js';
+import { standardOutput } from './standard-output.js';
 
 /** One JSON document on standard output, for programs. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${terminalJson(value)}\n`);
+  standardOutput.write(`${terminalJson(value)}\n`);
 }
 
 /**
@@ -13,7 +14,7 @@ export function printJson(value: unknown): void {
 export function printJsonList(name: string) {
   let before = `{${JSON.stringify(name)}: [\n`;
   const write = async (text: string) => {
-    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+    if (!standardOutput.write(text)) await once(process.stdout, 'drain');
   };
   return {
     async add(entries: readonly unknown[]): Promise<void> {
@@ -37,5 +38,5 @@ export function printNotes(...lines: readonly string[]): void {
 
 /** Lines on standard output, for people. A line feed within one is a blank: a reason or an answer must not look like a line of ours. */
 export function printLines(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${terminalText(line).replaceAll('\n', ' ')}\n`).join(''));
+  standardOutput.write(lines.map((line) => `${terminalText(line).replaceAll('\n', ' ')}\n`).join(''));
 }

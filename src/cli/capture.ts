@@ -1,4 +1,5 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { type OpenArchive, openArchiveParts } from '../app/archive-parts.js';
@@ -156,14 +157,25 @@ function resultOf({ report, reason, detail }: SessionEnd): SessionResult {
   };
 }
 
-/** Saves the transcript where the command runs: the service does not keep it. */
+/** Saves the transcript on this machine: the service does not keep it. */
 function saveLocalCopy(files: readonly CapturedFile[], screen: Screen): (error: unknown) => Promise<never> {
   return async (error) => {
-    const folder = await mkdtemp('capture-');
-    for (const { kind, content } of files) await writeFile(join(folder, kind), content, { mode: 0o600 });
-    screen.note(`The transcript could not be archived; it is in ${folder}, to be imported later.`);
+    // A container's working folder is often read-only.
+    const saved = saveIn('', files).catch(() => saveIn(tmpdir(), files));
+    const place = await saved.then(
+      (folder) => `it is in ${folder}, to be imported later`,
+      (reason: Error) => `it could not be saved here either: ${reason.message}`,
+    );
+    screen.note(`The transcript could not be archived; ${place}.`);
     throw error;
   };
+}
+
+/** Returns the new folder. */
+async function saveIn(parent: string, files: readonly CapturedFile[]): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'capture-'));
+  for (const { kind, content } of files) await writeFile(join(folder, kind), content, { mode: 0o600 });
+  return folder;
 }
 
 function report(

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -60,9 +60,14 @@ function captureFile(
   return runCommand(['capture', ...args], environment(simulator, settings), folder.path);
 }
 
-function capture(simulator: RealtimeSimulator, args: readonly string[]): Run {
-  const env = environment(simulator);
-  const child = spawn(process.execPath, [BINARY, 'capture', ...args], { env, cwd: folder.path });
+function capture(
+  simulator: RealtimeSimulator,
+  args: readonly string[],
+  variables: Record<string, string> = {},
+  cwd = folder.path,
+): Run {
+  const env = { ...environment(simulator), ...variables };
+  const child = spawn(process.execPath, [BINARY, 'capture', ...args], { env, cwd });
   let [stdout, stderr] = ['', ''];
   let heard = (): void => {};
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -302,6 +307,23 @@ describe('capture', () => {
       const rescued = /it is in (capture-\w+)/.exec(stderr)?.[1] ?? '';
       expect(code).toBe(1);
       expect(await readFile(join(folder.path, rescued, 'transcript.txt'), 'utf8')).toBe(
+        'Welcome to this call we are glad.\n',
+      );
+    }));
+
+  it('leaves it among the temporary files where the working folder takes none', () =>
+    withSimulator({}, async (simulator) => {
+      const temporary = join(folder.path, 'temporary');
+      await mkdir(temporary);
+      const run = capture(simulator, ['-', '--language', 'en', ...RAW], { TMPDIR: temporary }, '/proc');
+      await run.said('Session');
+      await rename(data, `${data}.gone`);
+      await writeFile(data, 'a file where the folder was');
+      run.child.stdin.end(silence(3));
+      const { code, stderr } = await run.done;
+      const [rescued = ''] = await readdir(temporary);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`it is in ${join(temporary, rescued)},`)]);
+      expect(await readFile(join(temporary, rescued, 'transcript.txt'), 'utf8')).toBe(
         'Welcome to this call we are glad.\n',
       );
     }));

@@ -7,7 +7,6 @@ import {
 } from '@aws-sdk/client-s3';
 import { StoreError } from '../object-store.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
-import { decodeKey } from './list-objects.js';
 import { asFailure, isMissing, withRetries } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 
@@ -99,16 +98,14 @@ async function* pendingUploads(
   let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | null = {};
   while (marker !== null) {
     const page: ListMultipartUploadsCommandOutput = await listPage(bucket, prefix, marker);
-    const keyOf = (text: string | undefined): string => decodeKey(text ?? '', page.EncodingType);
-    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-      const key = keyOf(Key);
+    for (const { Key: key = '', UploadId, Initiated } of page.Uploads ?? []) {
       if (!UploadId || !Initiated || !key.startsWith(prefix)) continue;
       yield { upload: { key: key.slice(bucket.prefix.length), uploadId: UploadId }, begun: Initiated };
     }
     if (page.IsTruncated && !page.NextKeyMarker)
       throw new StoreError('sweep', `the listing of uploads of "${folder}" is truncated and does not go on`);
     marker = page.IsTruncated
-      ? { KeyMarker: keyOf(page.NextKeyMarker), UploadIdMarker: page.NextUploadIdMarker }
+      ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
       : null;
   }
 }
@@ -121,12 +118,8 @@ async function listPage(
   try {
     return await withRetries(bucket.limits.retry, () =>
       bucket.client.send(
-        new ListMultipartUploadsCommand({
-          ...marker,
-          Bucket: bucket.bucket,
-          Prefix: prefix,
-          EncodingType: 'url',
-        }),
+        // Without `EncodingType`: Ceph would encode the keys, and not say so.
+        new ListMultipartUploadsCommand({ ...marker, Bucket: bucket.bucket, Prefix: prefix }),
       ),
     );
   } catch (error) {

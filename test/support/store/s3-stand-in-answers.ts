@@ -157,10 +157,11 @@ const HANDLERS: Record<string, Handler> = {
     const found = [...state.uploads].filter(([, { key }]) => key.startsWith(query.get('prefix') ?? ''));
     const uploads = found.map(
       ([id, { key, begun }]) =>
-        `<Upload><Key>${encodeURIComponent(key)}</Key><UploadId>${id}</UploadId>` +
+        // As Ceph, which does not say that keys are encoded.
+        `<Upload><Key>${query.has('encoding-type') ? encodeURIComponent(key) : key}</Key><UploadId>${id}</UploadId>` +
         `<Initiated>${begun.toISOString()}</Initiated></Upload>`,
     );
-    return ok(xml('ListMultipartUploadsResult', `<EncodingType>url</EncodingType>${uploads.join('')}`));
+    return ok(xml('ListMultipartUploadsResult', uploads.join('')));
   },
 };
 

@@ -192,6 +192,13 @@ describe('an S3 upload in parts', () => {
     expect(requests('AbortUpload')).toHaveLength(1);
   });
 
+  it.each(['tenant=acme/jobs/j1/data', "a(b)*'c!/jobs/j1/data"])('sweeps an upload of %s', async (key) => {
+    const upload = await under.store.startUpload(key, HEADERS);
+    await upload.write(Buffer.from('x'));
+    expect(await under.store.sweepUploads(new Date(Date.now() + 60_000))).toBe(1);
+    expect(under.standIn.state.uploads.size).toBe(0);
+  });
+
   it('sweeps only uploads below its own prefix', async () => {
     const theirs = { key: 'some/prefix-of-others/x', headers: {}, begun: new Date(0), parts: new Map() };
     under.standIn.state.uploads.set('theirs', theirs);

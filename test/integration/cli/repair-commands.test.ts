@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { recordingServer } from '../../support/http/recording-server.js';
+import { type RecordedRequest, recordingServer } from '../../support/http/recording-server.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
@@ -30,7 +30,7 @@ async function start(settings: Record<string, unknown>): Promise<RunningService>
   return started;
 }
 
-async function startSubscriber(answer?: () => number) {
+async function startSubscriber(answer?: Parameters<typeof recordingServer>[0]) {
   const subscriber = await recordingServer(answer);
   running.push({ stop: subscriber.close });
   return subscriber;
@@ -190,8 +190,10 @@ describe('replay notify on the command line', () => {
 
 describe('subscribers on the command line', () => {
   it('shows what waits and what was not sent, with a command for each cause, which sends it', async () => {
-    let answer = 503;
-    const crm = await startSubscriber(() => answer);
+    let accepts = false;
+    // The first one must not be tried again, and ended, before the second.
+    const refused = ({ body }: RecordedRequest) => (body.includes('"waits"') ? 503 : 410);
+    const crm = await startSubscriber((_, request) => (accepts ? 200 : refused(request)));
     const secrets = [`whsec_${Buffer.alloc(32, 'cli').toString('base64')}`];
     const subscribed = await start({ subscribers: { crm: { url: crm.url, secrets } } });
     const NODE_CONFIG = JSON.stringify({
@@ -201,7 +203,6 @@ describe('subscribers on the command line', () => {
     const show = async () => (await runCommand(['subscribers', 'crm'], { NODE_CONFIG })).stdout;
     await sendCallback(subscribed, 'id=waits&status=success', 'text');
     await until(async () => /waits +\d+ +Answered 503: “noted”/.test(await show()), 500);
-    answer = 410;
     await sendCallback(subscribed, 'id=ends&status=success', 'text');
     // The state of the sender is saved every two seconds.
     await until(async () => /Paused since[\s\S]+not sent/.test(await show()), 500);
@@ -210,7 +211,7 @@ describe('subscribers on the command line', () => {
     await until(async () => (await show()).includes(' 2 are not tried yet'), 500);
     const [, command = ''] = /(transcript-receiver replay notify .* --cause .*)/.exec(await show()) ?? [];
     expect(command).toMatch(/--subscriber crm --dead --cause 410$/);
-    answer = 200;
+    accepts = true;
     expect(await runCommand(command.split(' ').slice(1), { NODE_CONFIG })).toMatchObject({ code: 0 });
     // The replay ends the pause of the running service.
     await until(async () => (await show()).includes('; none waits'), 500);

@@ -357,8 +357,8 @@ describe('a session refuses before sending', () => {
     withSimulator({}, async (simulator, start) => {
       const session = await start();
       const ended = session.end();
-      for (const late of [session.sendAudio(silence(1)), session.end()]) {
-        expect((await failure(RealtimeProtocolError, late)).code).toBe('stream-ended');
+      for (const late of [() => session.sendAudio(silence(1)), () => session.end()]) {
+        expect((await failure(RealtimeProtocolError, late())).code).toBe('stream-ended');
       }
       expect(() => session.setRecognitionConfig({ max_delay: 3 })).toThrow(RealtimeProtocolError);
       await ended;

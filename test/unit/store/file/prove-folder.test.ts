@@ -86,15 +86,19 @@ describe('the id of a file store', () => {
     expect(await open(folder.path, id).begin()).toBe(id);
     const other = open(folder.path, 'another');
     for (const use of [
-      other.begin(),
-      other.identity(),
-      other.head('a'),
-      other.create('a', Buffer.from(''), TEXT),
+      () => other.begin(),
+      () => other.identity(),
+      () => other.head('a'),
+      () => other.create('a', Buffer.from(''), TEXT),
     ])
-      await expect(use).rejects.toThrow(/is the store .*, and store\.id is another/);
+      await expect(use()).rejects.toThrow(/is the store .*, and store\.id is another/);
     const empty = open(at('.unmounted'), id);
-    for (const use of [empty.begin(), empty.head('a'), empty.create('a', Buffer.from(''), TEXT)])
-      await expect(use).rejects.toThrow(/holds no store, and store\.id is .*: bring the store back/);
+    for (const use of [
+      () => empty.begin(),
+      () => empty.head('a'),
+      () => empty.create('a', Buffer.from(''), TEXT),
+    ])
+      await expect(use()).rejects.toThrow(/holds no store, and store\.id is .*: bring the store back/);
     await expect(readdir(at('.unmounted'))).rejects.toThrow('ENOENT');
   });
 });

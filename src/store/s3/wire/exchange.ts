@@ -32,7 +32,7 @@ export interface WholeAnswer {
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EARLY = 'success before the body was sent';
 /** Of a body that is sent in pieces. */
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 
 /**
  * A request and its whole answer: undici's handler of an answer, without the stream that its `request` makes of every one (S3

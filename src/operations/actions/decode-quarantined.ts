@@ -7,12 +7,14 @@ import {
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { IncomingItem, ItemDescription, ItemSink } from '../../domain/item.js';
 import type { ItemKind } from '../../domain/kinds.js';
+import { chunksOf } from '../../lib/text/chunks-of.js';
 import { parseCallbackQuery } from '../../receive/access/callback-query.js';
 import type { SourceContent } from '../../receive/access/sources.js';
 import { type BodyHeaders, bodyEncodings, decodeBody } from '../../receive/decode/decode-body.js';
 import type { QuarantinedBodyView } from '../answers/quarantine.js';
 
 const PREVIEW_BYTES = 4096;
+const CHUNK_BYTES = 64 * 1024;
 
 /** The beginning of a body, as displayable text: U+FFFD replaces control characters except line breaks and tabs. */
 export function previewOf(body: Buffer): QuarantinedBodyView['preview'] {
@@ -73,7 +75,7 @@ export async function decodeQuarantined(
   // What became of a damaged body would be an artefact that nobody sent.
   if (hash('sha256', body, 'hex') !== request.sha256)
     throw new UndecodableError('body-damaged', 'The stored body has other bytes than the one that arrived.');
-  return decodeBody(headersOf(request, source), chunksOf(body), sink, source.maxBytes);
+  return decodeBody(headersOf(request, source), chunksOf(body, CHUNK_BYTES), sink, source.maxBytes);
 }
 
 function headersOf({ headers, query }: QuarantinedRequest, source: SourceContent): BodyHeaders {
@@ -86,12 +88,6 @@ function headersOf({ headers, query }: QuarantinedRequest, source: SourceContent
     contentLength: length === undefined ? null : Number(length),
     contents: contents.length > 0 ? contents : source.contents,
   };
-}
-
-const CHUNK = 64 * 1024;
-
-async function* chunksOf(body: Buffer): AsyncGenerator<Buffer> {
-  for (let start = 0; start < body.length; start += CHUNK) yield body.subarray(start, start + CHUNK);
 }
 
 /** Bytes of an item that decide its kind, as in the archive. */

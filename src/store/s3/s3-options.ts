@@ -39,7 +39,7 @@ export interface S3Settings {
   readonly proxies?: ProxySettings | undefined;
   /** Milliseconds to a connected socket. Default 3,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Milliseconds that one attempt may take, except for bodies over 1 MiB. Default 15,000. */
+  /** Milliseconds that one attempt may take; of a body over 1 MiB, that the connection may take for each MiB. Default 15,000. */
   readonly requestTimeoutMs?: number | undefined;
   /** Milliseconds that one attempt to send a part, or another body over 1 MiB, may take. Default 60,000. */
   readonly partTimeoutMs?: number | undefined;

@@ -10,13 +10,14 @@ export interface CallbackFacts
   readonly unauthenticated: readonly SenderRefusals[];
 }
 
+const MINUTE = 60_000;
 /** Jobs or requests below which nothing is an issue: a stray request is none. */
 const FEW = 5;
 /** Shares of all jobs or requests. */
 const SHARE_REFUSED = 0.1;
 const SHARE_MISSED = { warning: 0.01, failing: 0.2 };
 /** Milliseconds without an accepted callback after which a source receives nothing. */
-const NONE_ACCEPTED = 5 * 60_000;
+const NONE_ACCEPTED = 5 * MINUTE;
 
 export function callbackIssues(facts: CallbackFacts, now: number): Issue[] {
   return [...refusedIssues(facts, now), ...missedIssues(facts)];
@@ -73,8 +74,8 @@ function levelOf({ count, share, sinceAccepted, quietFor }: RefusalFigures): Iss
 
 function authenticated({ refused }: CallbackFacts): Refused[] {
   return refused.map(({ reason, ...group }) => ({
-    ...{ ...group, isMixed: false },
-    ...{ unit: 'jobs', cause: reason ?? 'internal' },
+    ...group,
+    ...{ unit: 'jobs', cause: reason ?? 'internal', isMixed: false },
   }));
 }
 
@@ -89,7 +90,7 @@ function unauthenticated(facts: CallbackFacts, now: number): Refused[] {
     const name = `${reason} ${source}`;
     const known = groups.get(name);
     const of = (counted: typeof minutes) => counted.reduce((sum, [, count]) => sum + count, 0);
-    const isMixed = lately.some(([start]) => start <= lastAt && lastAt < start + 60_000);
+    const isMixed = lately.some(([start]) => start <= lastAt && lastAt < start + MINUTE);
     groups.set(name, {
       isMixed: (known?.isMixed ?? false) || isMixed,
       ...{ source, cause: reason, unit: 'requests' },

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { chunksOf } from '../../../lib/text/chunks-of.js';
 import { noAnswer } from '../s3-failure.js';
 import type { SentHeaders } from './object-headers.js';
 import type { TrackedRequest } from './store-pool.js';
 
-/** A request that is sent in one go, and whose answer is small. */
+/** A request whose body is in memory, and whose answer is small. */
 export interface WireRequest {
   readonly method: 'PUT' | 'HEAD';
   readonly path: string;
@@ -16,7 +17,7 @@ export interface WireRequest {
   readonly body: Buffer | null;
   /** Milliseconds to wait for a connection, and then, once more, for the whole answer. */
   readonly timeoutMs: number;
-  /** Of a large body, which is then sent in pieces: milliseconds for a connection to take one. */
+  /** Of a large body: milliseconds for a connection to take each `PIECE_BYTES` of it. */
   readonly stallMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,7 +32,6 @@ export interface WholeAnswer {
 /** S3 answers a write with an error document at most; a proxy's page may have no end. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EARLY = 'success before the body was sent';
-/** Of a body that is sent in pieces. */
 const PIECE_BYTES = 1024 * 1024;
 
 /**
@@ -158,16 +158,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+/** A body with `stallMs` goes as a stream: undici tells of each piece that it hands to the socket once that has taken the one before. */
 function sentBody({ headers, body, stallMs }: WireRequest) {
   if (body === null || stallMs === undefined) return { headers, body };
   return {
     headers: { ...headers, 'content-length': `${body.length}` },
-    body: Readable.from(piecesOf(body)),
+    body: Readable.from(chunksOf(body, PIECE_BYTES)),
   };
-}
-
-function* piecesOf(body: Buffer): Generator<Buffer> {
-  for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
 }
 
 /**

@@ -55,6 +55,11 @@ describe('an exchange with the store', () => {
     return openPool(origin, most, createConnect({ timeout: connectTimeoutMs, proxies: NO_PROXIES }));
   }
 
+  async function useOneConnection(): Promise<void> {
+    await pool.destroy();
+    pool = open({ most: 1 });
+  }
+
   async function send(request: Partial<WireRequest> = {}) {
     const exchange = new Exchange({
       method: 'PUT',
@@ -107,8 +112,7 @@ describe('an exchange with the store', () => {
 
   it('ends an exchange that is not answered in time, and its connection', async () => {
     // Its connection is open before: on a busy machine opening one could take all of the time.
-    await pool.destroy();
-    pool = open({ most: 1 });
+    await useOneConnection();
     await send();
     respond = (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc');
     await expect(send({ timeoutMs: 300 })).rejects.toMatchObject({ code: 'AnswerTimeout', status: null });
@@ -128,8 +132,7 @@ describe('an exchange with the store', () => {
   });
 
   it('sends a body that is taken slowly, as it is, on a connection that serves again', async () => {
-    await pool.destroy();
-    pool = open({ most: 1 });
+    await useOneConnection();
     const body = randomBytes(LARGE);
     let received = 0;
     respond = (socket, text) => {
@@ -165,8 +168,7 @@ describe('an exchange with the store', () => {
   it.each([1, 3, 40, 10_000])(
     'skips a 100 Continue that nobody asked for, in pieces of %s bytes',
     async (size) => {
-      await pool.destroy();
-      pool = open({ most: 1 });
+      await useOneConnection();
       const answer = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\nx: y\r\n\r\n${DONE}`);
       respond = async (socket) => {
         for (let at = 0; at < answer.length; at += size) {
@@ -192,8 +194,7 @@ describe('an exchange with the store', () => {
   });
 
   it('gives each exchange on a connection its own time', async () => {
-    await pool.destroy();
-    pool = open({ most: 1 });
+    await useOneConnection();
     await send();
     // The time of the second one ends within the fourth.
     for (const timeoutMs of [2_000, PATIENCE]) await send({ timeoutMs });
@@ -206,8 +207,7 @@ describe('an exchange with the store', () => {
 
   it('ends an exchange whose signal aborts, while it waits and while it is sent', async () => {
     respond = () => undefined;
-    await pool.destroy();
-    pool = open({ most: 1 });
+    await useOneConnection();
     const stop = new AbortController();
     const inPieces = { body: Buffer.alloc(LARGE), stallMs: PATIENCE };
     const both = [send({ signal: stop.signal }), send({ signal: stop.signal, ...inPieces })];

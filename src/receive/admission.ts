@@ -135,6 +135,11 @@ export class Admission implements Resource<DeliverySlot> {
     for (const { holder } of [...this.#queue.waiters]) this.#queue.end(holder, draining);
   }
 
+  /** Refuses the deliveries whose body is still arriving. */
+  cutShort(): void {
+    for (const { body } of this.#queue.holders.members()) body?.fail(draining());
+  }
+
   /** Resolves when no delivery is in flight. */
   whenEmpty(): Promise<void> {
     return this.#used === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenEmpty.push(resolve));

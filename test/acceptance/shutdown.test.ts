@@ -126,7 +126,7 @@ describe('SIGTERM', () => {
     client.close();
     expect(await visibleKeys(folder, 'jobs/')).toEqual([]);
     expect((await ledgerOf(folder)).map(({ jobId, outcome, reason }) => [jobId, outcome, reason])).toEqual([
-      ['stuck', 'refused', 'body-incomplete'],
+      ['stuck', 'refused', 'draining'],
     ]);
   });
 

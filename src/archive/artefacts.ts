@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { REPLACED } from '../domain/artefact-metadata.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { ItemKind } from '../domain/kinds.js';
 import type { ListedObject, ObjectInfo, ObjectStore } from '../store/object-store.js';
@@ -11,6 +12,8 @@ export interface Artefact {
   readonly size: number;
   /** Null when neither the object nor a ledger line has it. */
   readonly sha256: string | null;
+  /** SHA-256 of the bytes that an operator replaced by choosing these; null where none did. */
+  readonly replaced: string | null;
   readonly contentType: string;
   readonly origin: string | null;
   /** ISO 8601. */
@@ -65,6 +68,7 @@ export function describeArtefact(
     kind,
     size: info.size,
     sha256: metadata.sha256 ?? hashFromLedger(info, timeline),
+    replaced: metadata[REPLACED] ?? null,
     contentType: info.contentType,
     origin: metadata.origin ?? null,
     storedAt: info.modifiedAt.toISOString(),

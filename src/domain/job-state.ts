@@ -48,6 +48,7 @@ export interface StoredArtefact {
   readonly key: string;
   readonly kind: string;
   readonly sha256: string | null;
+  readonly replaced: string | null;
 }
 
 interface TimelineLine {

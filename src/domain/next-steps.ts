@@ -36,6 +36,8 @@ interface JobToMend {
 interface Version {
   readonly key: string;
   readonly sha256: string | null;
+  /** SHA-256 of the bytes before an operator chose this version; null where nobody did. */
+  readonly replaced: string | null;
 }
 
 interface TimelineItems {
@@ -179,10 +181,14 @@ export function isConflict({ key }: { readonly key: string }): boolean {
   return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
 }
 
-/** The conflicts with other bytes than the artefacts that count: a chosen version stays among the conflicts as well. */
+/**
+ * The conflicts with other bytes than the artefacts that count: a chosen version stays among the conflicts as well. Beside one that
+ * nobody chose, a conflict with its recorded hash has the right bytes, and the artefact is damaged.
+ */
 export function otherVersions<Artefact extends Version>(artefacts: readonly Artefact[]): Artefact[] {
-  const counting = new Set(artefacts.filter((each) => !isConflict(each)).map(({ sha256 }) => sha256));
-  return artefacts.filter((each) => isConflict(each) && (each.sha256 === null || !counting.has(each.sha256)));
+  const chosen = artefacts.filter((each) => !isConflict(each) && each.replaced !== null);
+  const hashes = new Set(chosen.map(({ sha256 }) => sha256));
+  return artefacts.filter((each) => isConflict(each) && (each.sha256 === null || !hashes.has(each.sha256)));
 }
 
 /** The conflicts that arrived together with one: a transcript in three forms is chosen as a whole. */

@@ -23,7 +23,7 @@ export function placeOfVersion(key: string): ArtefactPlace | null {
 }
 
 /** Hex SHA-256 of an object: of its metadata, else of its bytes. Null when it is gone meanwhile. */
-export async function hashOf(store: ObjectStore, { key, metadata }: ObjectInfo): Promise<string | null> {
+async function hashOf(store: ObjectStore, { key, metadata }: ObjectInfo): Promise<string | null> {
   return metadata.sha256 ?? (await readBack(store, key))?.sha256 ?? null;
 }
 

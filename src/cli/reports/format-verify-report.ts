@@ -30,7 +30,12 @@ export function formatVerifyReport(report: VerifyReport): string[] {
     ...(refetch.length === 0
       ? []
       : [
-          'What is missing after that: restore it from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
+          ...(damaged.length === 0
+            ? []
+            : [
+                'Beside what is damaged it is a conflict then: transcript-receiver job <job> names it, to be chosen.',
+              ]),
+          'What is missing or damaged after that: restore it from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
         ]),
     ...(lost.length === 0
       ? []

@@ -1,13 +1,9 @@
 import { claimConflict } from '../../archive/claim-conflict.js';
-import {
-  type ArtefactPlace,
-  hashOf,
-  keptVersion,
-  placeOfVersion,
-} from '../../archive/erasure/artefact-versions.js';
+import { type ArtefactPlace, keptVersion, placeOfVersion } from '../../archive/erasure/artefact-versions.js';
 import { readErasure } from '../../archive/erasure/erasure.js';
 import { purgeArtefacts } from '../../archive/erasure/purge-artefacts.js';
 import { conflictKey, jobFolder, kindOfPath } from '../../archive/layout.js';
+import { readBack } from '../../archive/read-back.js';
 import { REPLACED, versionMetadata } from '../../domain/artefact-metadata.js';
 import { type DeliveryContext, metadataName } from '../../domain/context.js';
 import type { LedgerItem, LedgerLine } from '../../domain/delivery.js';
@@ -139,11 +135,12 @@ async function rejectErased(store: ObjectStore, jobId: string): Promise<void> {
     throw new Problem('conflict', 'This job was erased: there is nothing to choose between.');
 }
 
+/** The bytes are hashed: those of a damaged artefact are not those of its metadata, and the right ones are kept beside it. */
 async function versionAt(store: ObjectStore, key: string): Promise<Version> {
   const info = await store.head(key);
-  const sha256 = info === null ? null : await hashOf(store, info);
-  if (info === null || sha256 === null) throw unknownVersion();
-  return { info, sha256 };
+  const found = info === null ? null : await readBack(store, key);
+  if (info === null || found === null) throw unknownVersion();
+  return { info, sha256: found.sha256 };
 }
 
 /** Puts the chosen version in the place of the one that counts; the kept one, or null where nothing was ever replaced. */

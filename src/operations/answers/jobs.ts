@@ -13,6 +13,7 @@ export const artefactSchema = z
     kind: z.enum(ITEM_KINDS),
     size: count,
     sha256: z.string().nullable().describe('null when neither the object nor a ledger line has it'),
+    replaced: z.string().nullable().describe('SHA-256 of what an operator replaced by choosing this'),
     contentType: z.string(),
     origin: z.string().nullable(),
     storedAt: instant,

@@ -123,7 +123,8 @@ function wasOnlyInterrupted({ complete, faults }: Run): boolean {
 }
 
 function faultsOf({ faults, ledger }: Run): string[] {
-  const unread = ledger.broken + ledger.newer + ledger.unusable;
+  // A segment with broken lines is among the faults, by its key.
+  const unread = ledger.newer + ledger.unusable;
   const lines =
     unread === 0
       ? []

@@ -1,3 +1,4 @@
+import { isStandIn } from '../../domain/kinds.js';
 import type { RecoverySources } from '../reconcile/expectation.js';
 import type { ArtefactClaim } from './artefact-claims.js';
 import type { CheckResult, DamageReason, FoundObject } from './check-artefact.js';
@@ -20,22 +21,24 @@ export function findingOf(
 ): VerifyFinding {
   const { origin, size, sha256, ...rest } = claim;
   const keptUntil = new Date(Date.parse(claim.receivedAt) + retention).toISOString();
+  const isMissing = result.state === 'missing';
   return {
     ...rest,
-    reason: result.state === 'missing' ? 'missing' : result.reason,
+    reason: isMissing ? 'missing' : result.reason,
     expected: { size, sha256 },
-    found: result.state === 'missing' ? null : result.found,
-    keptUntil: isRefetchable(claim) ? keptUntil : null,
+    found: isMissing ? null : result.found,
+    keptUntil: isRefetchable(claim, isMissing) ? keptUntil : null,
   };
 }
 
 /**
  * The service offers the results of its jobs: no attachments, no imports, no live sessions, no differing copies. A
- * quarantined body is whatever arrived under the job's id.
+ * quarantined body is whatever arrived under the job's id. The job record takes the place of a `jobinfo` only where that is missing.
  */
-function isRefetchable({ jobId, origin, kind, key }: ArtefactClaim): boolean {
+function isRefetchable({ jobId, origin, kind, key }: ArtefactClaim, isMissing: boolean): boolean {
   if (jobId === null || origin === 'import' || origin === 'realtime') return false;
-  return kind !== 'attachment' && kind !== 'quarantine' && !key.includes('/conflicts/');
+  if (kind === 'attachment' || kind === 'quarantine' || key.includes('/conflicts/')) return false;
+  return isMissing || !isStandIn(kind);
 }
 
 /**

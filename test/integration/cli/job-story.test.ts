@@ -1,4 +1,4 @@
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
@@ -115,6 +115,24 @@ describe('a comparison', () => {
     expect((await cli('job', id)).stdout).toMatch(
       /duplicate by command-line +the service has the same bytes/,
     );
+  });
+});
+
+describe('a transcript that is damaged', () => {
+  it('is repaired by the commands that are proposed', async () => {
+    const id = await lost.lose();
+    await cli('refetch', id);
+    const key = path.join(service.folder, `jobs/${id}/transcript.json`);
+    const whole = await readFile(key);
+    await writeFile(key, whole.toString().replace('"', "'"));
+    const found = await cli('verify', '--deep');
+    expect(found.stdout).toMatch(/What is missing or damaged after that/);
+    expect(found.stdout).toMatch(`\n  transcript-receiver refetch ${id} --again\n`);
+    await cli('refetch', id, '--again');
+    const [choose = ''] = proposed((await cli('job', id)).stdout);
+    await cli(...choose.replace('<words>', 'repaired').split(' '));
+    expect(await readFile(key)).toEqual(whole);
+    expect(await cli('verify', '--deep')).toMatchObject({ code: 0 });
   });
 });
 

@@ -4,7 +4,9 @@ import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 const expiredAt = '2026-03-04T05:06:07.089Z';
 const expired = (kind: string) => ({ kind, objects: 2, bytes: 10, expiredAt });
-const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}`, sha256: 'a' });
+const artefact = (kind: string, replaced: string | null = null) => ({
+  ...{ kind, key: `jobs/j1/${kind}`, sha256: 'a', replaced },
+});
 const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
 const nothing: KnownJob = {
   ...{ jobId: 'j1', artefacts: [], timeline: [], failure: null },
@@ -56,7 +58,12 @@ describe('the state of a job with an open failure', () => {
   const refused = { outcome: 'refused', reason: 'body-too-large', receivedAt: expiredAt };
   const conflict = { outcome: 'conflict', reason: null, receivedAt: expiredAt };
   const transcript = artefact('transcript.txt');
-  const version = { kind: 'transcript.txt', key: 'jobs/j1/conflicts/transcript.txt.0123', sha256: 'b' };
+  const version = {
+    kind: 'transcript.txt',
+    key: 'jobs/j1/conflicts/transcript.txt.0123',
+    sha256: 'b',
+    replaced: null,
+  };
   const acknowledged = ledgerLine({ origin: 'replay', outcome: 'acknowledged' });
   const settled: JobBody = {
     deliveryId: 'd1',
@@ -282,9 +289,9 @@ describe('what to do next', () => {
     const version = (sha256: string) => ({
       kind: 'transcript.txt',
       key: `jobs/j1/conflicts/transcript.txt.${sha256}`,
-      sha256,
+      ...{ sha256, replaced: null },
     });
-    const artefacts = [artefact('transcript.txt'), version('a'), version('b')];
+    const artefacts = [artefact('transcript.txt', 'b'), version('a'), version('b')];
     const failure = { outcome: 'conflict', reason: null };
     expect(steps({ artefacts, failure }).map(({ command }) => command)).toEqual([
       'transcript-receiver choose j1 jobs/j1/conflicts/transcript.txt.b --reason <words>',
@@ -293,12 +300,15 @@ describe('what to do next', () => {
     const both = [
       artefact('data'),
       ...artefacts,
-      { kind: 'data', key: 'jobs/j1/conflicts/data.d1', sha256: 'c' },
+      { kind: 'data', key: 'jobs/j1/conflicts/data.d1', sha256: 'c', replaced: null },
     ];
     expect(steps({ artefacts: both, failure }).at(-1)?.command).toBe(
       'transcript-receiver choose j1 jobs/j1/data jobs/j1/transcript.txt --reason <words>',
     );
     expect(stateOf({ artefacts: both, failure }).text).toMatch('for 2 artefacts');
+    // Nobody chose it, so that its bytes are not those of its hash: the same hash was stored beside it.
+    const damaged = [artefact('transcript.txt'), version('a')];
+    expect(steps({ artefacts: damaged, failure })[0]?.command).toMatch(/choose j1 \S+\/conflicts\//);
     // The versions of a conflict have expired.
     expect(steps({ failure }).map(({ action }) => action)).toEqual(['acknowledge']);
   });

@@ -77,7 +77,7 @@ describe('what is to be done next about a job', () => {
   ];
   const job = {
     jobId: 'j1',
-    artefacts: [{ key: 'jobs/j1/conflicts/data.ab', sha256: 'ab' }],
+    artefacts: [{ key: 'jobs/j1/conflicts/data.ab', sha256: 'ab', replaced: null }],
     timeline: [],
     failure: { outcome: 'failed', reason: null },
     ...{ service: null, serviceAnswer: 'found' },

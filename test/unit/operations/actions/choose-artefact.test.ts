@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { markErased } from '../../../../src/archive/erasure/erasure.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
@@ -25,7 +27,7 @@ const PART = 64 * 1024;
 async function emptyPlace() {
   const folder = await temporaryFolder();
   const store = await openStore({ url: `file:${folder.path}`, partSize: PART, fsync: false });
-  return { store, dispose: () => folder.remove() };
+  return { store, path: folder.path, dispose: () => folder.remove() };
 }
 
 const TEXT = 'jobs/job1/transcript.json';
@@ -98,6 +100,16 @@ describe('choosing a version', () => {
     for (const bytes of [FIRST, SECOND, THIRD])
       expect(await deliver(bytes)).toMatchObject([{ outcome: 'identical' }]);
     expect(await versions()).toHaveLength(3);
+  });
+
+  it('puts the right bytes in the place of a damaged artefact, whose metadata still has their hash', async () => {
+    const damaged = Buffer.from('{"fir5t":1}');
+    await writeFile(join(place.path, TEXT), damaged);
+    expect(await deliver(FIRST)).toMatchObject([{ key: conflictOf(FIRST), outcome: 'conflict' }]);
+    const line = await choose(conflictOf(FIRST));
+    expect(await counting()).toEqual(FIRST);
+    expect(await readAll(place.store, conflictOf(damaged))).toEqual(damaged);
+    expect(line.items.map(({ sha256 }) => sha256)).toEqual([sha(FIRST), sha(damaged)]);
   });
 
   it('chooses the version that counts already: only the ledger says so', async () => {

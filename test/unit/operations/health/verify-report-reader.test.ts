@@ -138,8 +138,11 @@ describe('the last verify', () => {
       faults: ['the store failed'],
     });
     const ledger = { segments: 1, lines: 1, first: null, last: null, broken: 2, newer: 1, unusable: 0 };
-    report({ startedDaysAgo: 0.5, more: { complete: false, ledger } });
-    expect((await last())?.faults).toEqual(['3 lines or items of the ledger could not be read']);
+    report({ startedDaysAgo: 0.5, fault: 'it has lines that cannot be read', more: { ledger } });
+    expect((await last())?.faults).toEqual([
+      '1 line or item of the ledger could not be read',
+      'it has lines that cannot be read',
+    ]);
   });
 
   it('shows a run that was interrupted only while there is no complete one', async () => {

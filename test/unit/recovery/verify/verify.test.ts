@@ -242,11 +242,13 @@ describe('verify', () => {
         receivedAt: young,
       }),
       lineOf('copy', [put('jobs/copy/conflicts/data.x', 'e')], { receivedAt: young }),
+      lineOf('info', [{ ...put('jobs/info/jobinfo.json', 'g'), kind: 'jobinfo' }], { receivedAt: young }),
       lineOf('given', [put('jobs/given/data', 'f')], { receivedAt: young, origin: 'import' }),
     ];
     putSegment(store, young, lines);
     for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
     store.put('jobs/short/transcript.txt', 'cut');
+    store.put('jobs/info/jobinfo.json', 'of nobody');
     const sources = { default: { contents: [], keyPrefix: '' }, intake: { contents: [], keyPrefix: '' } };
     const parts = { store, sources, retention: 2 * 86_400_000, retained, clock: () => NOW };
     const report = await verify(parts, { version: '1', since: SINCE });

@@ -1,6 +1,5 @@
 import { AudioSender } from '../audio-sender.js';
 import { changeableFields, checkChange, checkStart, fixedFields, wireConfig } from '../check-config.js';
-import { deferred } from '../deferred.js';
 import { MalformedMessage, type ReceivedMessage, readMessage } from '../read-message.js';
 import { RealtimeProtocolError, RealtimeSessionError, type SessionFailure } from '../realtime-error.js';
 import type { RealtimeRegion, SessionService } from '../realtime-region.js';
@@ -36,9 +35,9 @@ export class RealtimeSession {
   readonly #settings: SessionSettings;
   readonly #events = new SessionEvents();
   readonly #watchdog: Watchdog;
-  readonly #started = deferred<RecognitionStarted>();
-  readonly #finished = deferred<SessionReport>();
-  readonly #closed = deferred<void>();
+  readonly #started = Promise.withResolvers<RecognitionStarted>();
+  readonly #finished = Promise.withResolvers<SessionReport>();
+  readonly #closed = Promise.withResolvers<void>();
   readonly #record: SessionRecord;
   #state: SessionState = 'connected';
   #sender: AudioSender | null = null;
@@ -53,6 +52,8 @@ export class RealtimeSession {
     this.region = settings.region;
     this.finished = this.#finished.promise;
     this.closed = this.#closed.promise;
+    // A caller who looks at neither must not end the process when the session fails.
+    for (const { promise } of [this.#started, this.#finished]) promise.catch(() => undefined);
     this.#record = new SessionRecord(settings.service, settings.region);
     this.#socket = socket;
     this.#settings = settings;

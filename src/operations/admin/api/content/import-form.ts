@@ -64,10 +64,7 @@ export function openImportForm(
 
 /** Rejects with the first error of body and sink; multer itself would wait for the rest of the form first. */
 function firstFailure(body: RequestBody, sink: FileSink) {
-  let reject: (error: unknown) => void = () => {};
-  const failed = new Promise<never>((_resolve, onFailure) => {
-    reject = onFailure;
-  });
+  const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => undefined);
   body.onFailure(() => reject(asFormError(body.failure)));
   const add: FileSink['add'] = (file) =>

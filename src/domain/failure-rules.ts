@@ -1,5 +1,7 @@
 /** Outcomes that make a job fail until a later line settles it. */
 export const FAILURES: readonly string[] = ['failed', 'unrecoverable', 'refused', 'conflict'];
+/** Those that results of the job settle: a conflict is an operator's to decide. */
+export const SETTLED_BY_RESULTS = FAILURES.filter((outcome) => outcome !== 'conflict');
 const SETTLES_CONFLICTS = new Set(['chosen', 'acknowledged', 'erased']);
 const REPAIRS = new Set(['stored', 'duplicate', 'recovered', 'released', 'erased', 'acknowledged']);
 

@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import { FETCHABLE } from '../domain/failure-causes.js';
+import { SETTLED_BY_RESULTS } from '../domain/failure-rules.js';
 import type { NamedFilter } from '../domain/line-filters.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
@@ -123,7 +124,7 @@ export interface LedgerView {
   bodies(query: BodiesQuery): Promise<BodyPage>;
   /** From the index alone, also while the store fails. @param since in milliseconds since the epoch: of the bodies received since */
   bodyFigures(since: number): Promise<BodyFigures>;
-  /** Ids of the failing jobs that their results settle: a conflict is an operator's to decide. Reads the ledger before. */
+  /** Ids of the failing jobs that their results settle. Reads the ledger before. */
   failingJobs(): Promise<ReadonlySet<string>>;
   /** Those of the jobs whose results came since, or whose loss an operator accepted: from the index alone. */
   settled(query: SettledQuery): Promise<readonly string[]>;
@@ -267,7 +268,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     bodyFigures: (since) => index.call('countBodies', since),
     async failingJobs() {
       await readNew();
-      const query = { since: clock() - retention, without: 'conflict' };
+      const query = { since: clock() - retention, outcome: SETTLED_BY_RESULTS };
       return new Set((await index.call('failingJobs', query)).jobs);
     },
     settled: (query) => index.call('findSettled', query),

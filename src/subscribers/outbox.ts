@@ -32,8 +32,6 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
   readonly lease?: number;
   /** Milliseconds for which it stays on record what was sent. Default 30 days. */
   readonly keepSent?: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly clock?: () => number;
 }
 
 /** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
@@ -67,7 +65,7 @@ const REMOVED_WITHIN = 600_000;
 
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, subscribers } = options;
-  const { times = OUTBOX_TIMES, clock = Date.now, proxies = NO_PROXIES, keepSent = 30 * DAY } = options;
+  const { times = OUTBOX_TIMES, proxies = NO_PROXIES, keepSent = 30 * DAY } = options;
   const endpoints = new Map<string, Endpoint>();
   const sentLogs = new Map<string, SentLog>();
   let removal: ReturnType<typeof repeat> | null = null;
@@ -84,7 +82,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function sentLogOf(subscriber: string): SentLog {
     const onError = (error: unknown) => options.observer.delayed(subscriber, error, null);
     const { owner: replica } = options;
-    const log = { store, subscriber, replica, clock, interval: times.save, onError };
+    const log = { store, subscriber, replica, clock: Date.now, interval: times.save, onError };
     const sent = sentLogs.get(subscriber) ?? createSentLog(log);
     sentLogs.set(subscriber, sent);
     return sent;
@@ -111,10 +109,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   /** Removes old records of what was sent, for the subscribers that this process sends to. A failure is retried a day later. */
   async function endOldSent(signal: AbortSignal): Promise<void> {
-    const before = clock() + store.clockOffset() - keepSent;
+    const before = Date.now() + store.clockOffset() - keepSent;
     for (const [name, watch] of watches)
       if (watch.run() !== null)
-        await endSent({ store, clock }, name, before, signal).catch((error: unknown) => {
+        await endSent({ store, clock: Date.now }, name, before, signal).catch((error: unknown) => {
           if (!signal.aborted) options.observer.delayed(name, error, null);
         });
   }
@@ -138,7 +136,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     start() {
       for (const [name, subscriber] of Object.entries(subscribers)) {
         if (!subscriber.events.some((event) => event.startsWith('job.'))) continue;
-        const run = { ...options, name, subscriber, times, clock, random: Math.random };
+        const run = { ...options, name, subscriber, times, clock: Date.now, random: Math.random };
         watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name), sent: sentLogOf(name) }));
       }
       removal = repeat(endOldSent, { interval: DAY, firstWithin: REMOVED_WITHIN });

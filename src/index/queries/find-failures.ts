@@ -10,8 +10,6 @@ import { JOIN_PLACE, orderOf, PLACE, placeOfRow } from '../line-places.js';
 export interface FailingQuery {
   /** One of them, or any of several. */
   readonly outcome?: string | readonly string[] | undefined;
-  /** An outcome that is left out. */
-  readonly without?: string | undefined;
   readonly source?: string | undefined;
   readonly region?: string | undefined;
   /** Only failures with this cause. */
@@ -65,12 +63,11 @@ export function findFailures(
 
 /** The rest of a statement behind its columns, and its values: the failing line `f` of each job that matches. */
 export function failingLines(classes: LineClasses, query: FailingQuery) {
-  const { scope = null, outcome, without, source, region, since, givenUpBy, cause } = query;
+  const { scope = null, outcome, source, region, since, givenUpBy, cause } = query;
   const visible = classes.all().filter((each) => isInScope(scope, each.source));
   const wanted = visible.filter(
     (each) =>
       (outcome === undefined || [outcome].flat().includes(each.outcome)) &&
-      each.outcome !== without &&
       (source === undefined || each.source === source) &&
       (region === undefined || each.region === region),
   );

@@ -8,7 +8,7 @@ import type { FailingQuery, FailurePosition } from '../queries/find-failures.js'
 import type { QuestionParts } from './find-deliveries.js';
 
 /** Filters of the list of failing jobs; an absent filter matches everything. */
-export interface FailureQuery extends Omit<FailingQuery, 'outcome' | 'without'> {
+export interface FailureQuery extends Omit<FailingQuery, 'outcome'> {
   readonly outcome?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { hasContextValue } from '../../../src/domain/context.js';
+import { SETTLED_BY_RESULTS } from '../../../src/domain/failure-rules.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import type { LineQuery } from '../../../src/index/queries/find-lines.js';
 import { HOUR } from '../../../src/ledger/hours.js';
@@ -98,7 +99,7 @@ export async function expectAnswers(
   for (const scope of [null, new Set(['intake'])]) {
     expectBodies(index, lines, scope);
     expectFailures(index, lines, { scope });
-    expectFailures(index, lines, { scope, without: 'conflict' });
+    expectFailures(index, lines, { scope, outcome: SETTLED_BY_RESULTS });
     for (const { since, source, limit } of queries.slice(0, 2)) {
       const received = Date.parse(lines[limit % lines.length]?.line.receivedAt ?? '');
       const times = { since: since === undefined ? undefined : FIRST + since, givenUpBy: received + 60_000 };

@@ -29,13 +29,16 @@ export function expectFailures(index: LedgerIndex, lines: readonly Placed[], que
   }
 }
 
-function matches({ outcome, line }: Failing, { since, givenUpBy, without, source }: FailingQuery): boolean {
+function matches(
+  { outcome, line }: Failing,
+  { since, givenUpBy, outcome: wanted, source }: FailingQuery,
+): boolean {
   const received = Date.parse(line.receivedAt);
   const rejected = { reason: isReasonCode(line.reason) ? line.reason : null, received };
   return (
     (since === undefined || received >= since) &&
     (source === undefined || line.source === source) &&
-    outcome !== without &&
+    (wanted === undefined || [wanted].flat().includes(outcome)) &&
     (givenUpBy === undefined || outcome !== 'refused' || !isStillTried(rejected, givenUpBy))
   );
 }

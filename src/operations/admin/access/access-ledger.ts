@@ -47,20 +47,17 @@ const HOUR = 60 * MINUTE;
 /** Reads that are remembered at a time; further ones get a line each. Sign-ins in an hour; further ones get none. */
 const MAX_REMEMBERED = 10_000;
 
-export function createAccessLedger(
-  ledger: Pick<Ledger, 'append'>,
-  clock: () => number = Date.now,
-): AccessLedger {
-  const reads = createOncePer(MINUTE, clock);
-  const signIns = createOncePer(HOUR, clock);
-  const failures = createOncePer(MINUTE, clock);
+export function createAccessLedger(ledger: Pick<Ledger, 'append'>): AccessLedger {
+  const reads = createOncePer(MINUTE);
+  const signIns = createOncePer(HOUR);
+  const failures = createOncePer(MINUTE);
 
   return {
     read({ access: { actor }, peer, jobId, source, item }) {
       const name = [actor, peer ?? '', jobId, item?.key ?? ''].join('\n');
       return reads.once(name, () =>
         ledger.append(
-          accessLine(clock(), {
+          accessLine({
             ...{ jobId, source, actor, peer, outcome: 'read' },
             method: item === null ? 'POST' : 'GET',
             reason: item === null ? 'ticket' : null,
@@ -71,7 +68,7 @@ export function createAccessLedger(
     },
     credentialChecked: ({ access: { actor }, peer, source, passed }) =>
       ledger.append(
-        accessLine(clock(), {
+        accessLine({
           ...{ actor, source, peer, method: 'POST', outcome: 'credential-checked' },
           reason: passed ? null : 'credential-invalid',
         }),
@@ -81,7 +78,7 @@ export function createAccessLedger(
       if (signIns.isFull()) return;
       const line = { actor, peer, outcome: 'signed-in' };
       signIns
-        .once(`${actor}\n${peer}`, () => ledger.append(accessLine(clock(), line)))
+        .once(`${actor}\n${peer}`, () => ledger.append(accessLine(line)))
         .catch(() => {
           // The store is down: the next request tries again.
         });
@@ -95,7 +92,7 @@ export function createAccessLedger(
         outcome: 'sign-in-failed',
       };
       failures
-        .once(cause, () => ledger.append(accessLine(clock(), line)))
+        .once(cause, () => ledger.append(accessLine(line)))
         .catch(() => {
           // The log and the metrics have it.
         });
@@ -104,14 +101,14 @@ export function createAccessLedger(
 }
 
 /** Does something once per name and period; what failed is done again. */
-function createOncePer(period: number, clock: () => number) {
+function createOncePer(period: number) {
   let begun = Number.NEGATIVE_INFINITY;
   let done = new Map<string, Promise<void>>();
   return {
-    isFull: () => done.size >= MAX_REMEMBERED && clock() - begun < period,
+    isFull: () => done.size >= MAX_REMEMBERED && Date.now() - begun < period,
     once(name: string, work: () => Promise<void>): Promise<void> {
-      if (clock() - begun >= period) {
-        begun = clock();
+      if (Date.now() - begun >= period) {
+        begun = Date.now();
         done = new Map();
       }
       const known = done.get(name);
@@ -133,7 +130,8 @@ type AccessFields = Pick<LedgerLine, 'outcome'> &
     readonly reason?: ReasonCode | null;
   };
 
-function accessLine(now: number, { actor, peer, ...fields }: AccessFields): LedgerLine {
+function accessLine({ actor, peer, ...fields }: AccessFields): LedgerLine {
+  const now = Date.now();
   return ledgerLine({
     ...NO_DELIVERY,
     deliveryId: newDeliveryId(now),

@@ -62,6 +62,17 @@ describe('the documentation', () => {
     ).toEqual([]);
   });
 
+  it.each(documents)(
+    '%s has whole tables: a blank line ends one, and its rows become a paragraph',
+    (document) => {
+      const text = readFileSync(join(ROOT, document), 'utf8');
+      const starts = [...text.matchAll(/(?<=\n\n) *\|.*\n(.*)/g)];
+      expect(starts.filter(([, next = '']) => !/^ *\|[ :|-]+$/.test(next)).map(([start]) => start)).toEqual(
+        [],
+      );
+    },
+  );
+
   it.each(documents)('%s quotes source files as they are', (document) => {
     const text = readFileSync(join(ROOT, document), 'utf8');
     const quotes = [...text.matchAll(/<!-- quoted from (\S+) -->\n```\w+\n([\s\S]*?)```/g)];

@@ -11,6 +11,13 @@ const started = async (client: RawClient, start: object = START): Promise<void> 
 };
 const startWith = (config: object) => ({ ...START, transcription_config: { language: 'en', ...config } });
 const endOf = (frames: number) => ({ message: 'EndOfStream', last_seq_no: frames });
+const RECONFIGURATION = { message: 'SetRecognitionConfig', transcription_config: { language: 'en' } };
+const afterEnd = (act: (client: RawClient) => void) => async (client: RawClient) => {
+  await started(client);
+  client.send(new Uint8Array(2));
+  client.send(endOf(1));
+  act(client);
+};
 
 /** The code with which the connection is closed, by the type of the Error before. */
 const CLOSES = {
@@ -65,8 +72,7 @@ const REFUSALS: readonly Refusal[] = [
     // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'SetRecognitionConfig before StartRecognition is a protocol_error',
     error: 'protocol_error',
-    act: (client) =>
-      client.send({ message: 'SetRecognitionConfig', transcription_config: { language: 'en' } }),
+    act: (client) => client.send(RECONFIGURATION),
   },
   {
     // Rule: Realtime: Session: wrong order is `protocol_error`
@@ -79,24 +85,14 @@ const REFUSALS: readonly Refusal[] = [
     name: 'audio after EndOfStream is a protocol_error',
     error: 'protocol_error',
     options: { processing: 'manual' },
-    act: async (client) => {
-      await started(client);
-      client.send(new Uint8Array(2));
-      client.send(endOf(1));
-      client.send(new Uint8Array(2));
-    },
+    act: afterEnd((client) => client.send(new Uint8Array(2))),
   },
   {
     // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'SetRecognitionConfig after EndOfStream is a protocol_error',
     error: 'protocol_error',
     options: { processing: 'manual' },
-    act: async (client) => {
-      await started(client);
-      client.send(new Uint8Array(2));
-      client.send(endOf(1));
-      client.send({ message: 'SetRecognitionConfig', transcription_config: { language: 'en' } });
-    },
+    act: afterEnd((client) => client.send(RECONFIGURATION)),
   },
   {
     // Rule: Realtime: Session: wrong order is `protocol_error`
@@ -104,12 +100,7 @@ const REFUSALS: readonly Refusal[] = [
     name: 'a second EndOfStream is a protocol_error',
     error: 'protocol_error',
     options: { processing: 'manual' },
-    act: async (client) => {
-      await started(client);
-      client.send(new Uint8Array(2));
-      client.send(endOf(1));
-      client.send(endOf(1));
-    },
+    act: afterEnd((client) => client.send(endOf(1))),
   },
   {
     // Rule: Realtime: Client-to-server messages: `last_seq_no`: number of frames sent

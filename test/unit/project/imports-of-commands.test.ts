@@ -14,32 +14,20 @@ function loadedBy(file: string, known = new Set<string>()): Set<string> {
   return known;
 }
 
+const UNNEEDED_FOR_LINES = [
+  'archive',
+  'operations/actions',
+  'subscribers',
+  'recovery/reconcile',
+  'speech',
+  'ledger/write',
+  'lib/memory',
+];
+
 /** Folders of src that a command does not load. */
 const UNNEEDED: readonly (readonly [command: string, folders: readonly string[]])[] = [
-  [
-    'deliveries',
-    [
-      'archive',
-      'operations/actions',
-      'subscribers',
-      'recovery/reconcile',
-      'speech',
-      'ledger/write',
-      'lib/memory',
-    ],
-  ],
-  [
-    'failures',
-    [
-      'archive',
-      'operations/actions',
-      'subscribers',
-      'recovery/reconcile',
-      'speech',
-      'ledger/write',
-      'lib/memory',
-    ],
-  ],
+  ['deliveries', UNNEEDED_FOR_LINES],
+  ['failures', UNNEEDED_FOR_LINES],
   ['summary', ['subscribers', 'recovery', 'speech', 'operations', 'ledger/write', 'lib/memory']],
   [
     'transcript',

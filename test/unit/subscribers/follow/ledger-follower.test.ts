@@ -347,6 +347,15 @@ describe('a follower of the ledger', () => {
     const HOUR_05 = 'dt=2026-03-04/hour=05/';
     const late = ({ store }: ReturnType<typeof world>, hour: string, writer: string, number: number) =>
       store.put(segmentKey({ hour, writer, number }), `${JSON.stringify(ledgerLine({ jobId: 'late' }))}\n`);
+    /** A follower that has sent `one`, and is past its hour. */
+    const passedHour = async ({ put, advance, follow }: ReturnType<typeof world>) => {
+      const follower = await follow();
+      put('a', 'one');
+      await follower.look();
+      advance(2 * HOUR);
+      await follower.look();
+      return follower;
+    };
 
     it.each([
       ['from a writer that it knows', HOUR_05, 'a', 3],
@@ -373,12 +382,8 @@ describe('a follower of the ledger', () => {
 
     it('after a restart, also when it was merged and its segments are deleted', async () => {
       const all = world();
-      const { store, sent, put, advance, follow, merge: run } = all;
-      const follower = await follow();
-      put('a', 'one');
-      await follower.look();
-      advance(2 * HOUR);
-      await follower.look();
+      const { store, sent, advance, follow, merge: run } = all;
+      const follower = await passedHour(all);
       await run();
       late(all, HOUR_05, 'a', 2);
       await run();
@@ -394,12 +399,8 @@ describe('a follower of the ledger', () => {
 
     it('again when its caller failed to take it', async () => {
       const all = world();
-      const { sent, put, advance, follow } = all;
-      const follower = await follow();
-      put('a', 'one');
-      await follower.look();
-      advance(2 * HOUR);
-      await follower.look();
+      const { sent, advance } = all;
+      const follower = await passedHour(all);
       late(all, HOUR_05, 'a', 2);
       advance(24 * HOUR);
       await expect(follower.failToTake()).rejects.toThrow('the store failed');
@@ -410,12 +411,8 @@ describe('a follower of the ledger', () => {
 
     it('of the last three days alone, and of as many writers as a state has room for', async () => {
       const all = world();
-      const { sent, put, advance, follow } = all;
-      const follower = await follow();
-      put('a', 'one');
-      await follower.look();
-      advance(2 * HOUR);
-      await follower.look();
+      const { sent, put, advance } = all;
+      const follower = await passedHour(all);
       expect(Object.keys(follower.progress().passed).sort()).toEqual([HOUR_05, 'dt=2026-03-04/hour=06/']);
       for (let writer = 0; writer < 5_001; writer += 1) put(`w${writer}`, 'job');
       await follower.look();

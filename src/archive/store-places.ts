@@ -2,6 +2,7 @@ import type { OtherWork } from '../domain/other-work.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../ledger/ledger-keys.js';
 import { PROOF_NAME } from '../store/object-key.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { PROBE_TAGS } from '../store/probe/probe-tags.js';
 import type { Erasures } from './erasure/erasures.js';
 import {
   ALL_REPORTS,
@@ -34,7 +35,7 @@ interface PlacesConfig {
   readonly subscribers: Readonly<Record<string, unknown>>;
 }
 
-const SOME_CALLBACKS = [QUARANTINE_FOLDER, QUARANTINE_INDEX, CONFLICT_CLAIMS_FOLDER];
+const SOME_CALLBACKS = [QUARANTINE_INDEX, CONFLICT_CLAIMS_FOLDER];
 
 const WORK: readonly (readonly [prefix: string, work: OtherWork])[] = [
   [MERGED_FOLDER, 'merging'],
@@ -63,17 +64,22 @@ export function storePlaces(
     work,
     prove: () => store.prove(prefix + PROOF_NAME),
   });
+  const placeOfContent = (prefix: string, needing: readonly string[]): StorePlace => ({
+    ...place(prefix, needing),
+    prove: () => store.prove(prefix + PROOF_NAME, PROBE_TAGS),
+  });
   const keyPrefixes = new Set(Object.values(sources).map(({ keyPrefix }) => keyPrefix));
   const ofSubscribers = Object.keys(subscribers).length === 0 ? [] : WORK_FOR_SUBSCRIBERS;
   return [
     ...[...keyPrefixes].map((keyPrefix) =>
-      place(
+      placeOfContent(
         jobsFolder(keyPrefix),
         all.filter((name) => sources[name]?.keyPrefix === keyPrefix),
       ),
     ),
     place(LEDGER_FOLDER, all),
     { prefix: ERASURE_LOG, sources: all, work: null, prove: () => erasures.has('') },
+    placeOfContent(QUARANTINE_FOLDER, []),
     ...SOME_CALLBACKS.map((prefix) => place(prefix, [])),
     ...[...WORK, ...ofSubscribers].map(([prefix, work]) => place(prefix, [], work)),
   ];

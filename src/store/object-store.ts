@@ -27,13 +27,14 @@ export interface ObjectStore {
   create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
 
   /**
-   * Proves that objects can be created beside `key`, without a trace in a listing. S3: by an object at `key` that stays; AWS and others
-   * check the permission before the condition, so that `exists` proves it as well. Files: by the rights of the folder; nothing is written.
-   * Throws `StoreError`.
+   * Proves that objects can be created and read beside `key`, without a trace in a listing. S3: by an object at `key` that stays; AWS and
+   * others check the permission before the condition, so that `exists` proves it as well. Files: by the rights of the folder; nothing is
+   * written. Throws `StoreError`.
    *
    * @param key ends in `PROOF_NAME`
+   * @param content as of the objects that are written there, whose tags need a permission of their own
    */
-  prove(key: string): Promise<CreateResult>;
+  prove(key: string, content?: ContentTags): Promise<CreateResult>;
 
   /** Writes an object, replacing an existing one. Only for the product's own documents that have one writer. */
   replace(key: string, body: Buffer, headers: ObjectHeaders): Promise<void>;

@@ -12,7 +12,12 @@ import { type ReceiverProcess, startReady } from '../support/processes/receiver-
 import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { UNFIT } from '../support/store/s3-quirks.js';
-import { type Misbehaviour, type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
+import {
+  type Misbehaviour,
+  type RecordedRequest,
+  type S3StandIn,
+  startS3StandIn,
+} from '../support/store/s3-stand-in.js';
 import { standInS3 } from '../support/store/stand-in-store.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -25,6 +30,7 @@ import { until } from '../support/until.js';
 const TOKEN = 'a-token-of-the-tests-only';
 const CLOCK = fileURLToPath(new URL('../chaos/clock.mjs', import.meta.url));
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [] });
+const OTHER_TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [{}] });
 /** What the receiver writes beside what callbacks need. */
 const WORK_PREFIXES = [
   ...['ledger-hours/', '.erasures/', '.ended/', 'replays/', 'reports/'],
@@ -123,7 +129,7 @@ describe('before a bucket', () => {
         url: 's3://bucket/prefix',
         partSize: '5MiB',
         canaryInterval: '1s',
-        s3: { ...standInS3(standIn), retries: 0 },
+        s3: { ...standInS3(standIn), retries: 0, tags: true },
       },
       limits: { memoryBudget: '32MiB' },
       sources: {
@@ -216,6 +222,21 @@ describe('before a bucket', () => {
       finding: /below jobs\/[\s\S]*below other\/jobs\//,
       status: /below jobs\/ since[\s\S]*below other\/jobs\/ since/,
     });
+  });
+
+  it.each([
+    ['read', ({ operation }: RecordedRequest) => /^(?:Get|Head)Object$/.test(operation)],
+    ['written with tags', ({ headers }: RecordedRequest) => headers['x-amz-tagging'] !== undefined],
+  ])('names the prefixes of artefacts when they may not be %s', async (_, isDenied) => {
+    const { id } = await deliver(place);
+    place.standIn.misbehave = (request) =>
+      isDenied(request) && request.key.startsWith('prefix/jobs/') ? denied : null;
+    // What is there already is compared.
+    for (const job of [id, `${id}-new`])
+      await sendCallback(place, `id=${job}&status=success`, OTHER_TRANSCRIPT, JSON_TYPE);
+    await until(async () => (await issuesAt(place)).some(({ params }) => params.prefix === 'jobs/'));
+    const found = (await findingsOf(place)).filter(({ check }) => check === 'store prefixes');
+    expect(found[0]?.message).toMatch(/below jobs\/: .*access denied/);
   });
 
   it('names the quarantine, which stops no source', async () => {

@@ -32,7 +32,10 @@ interface PlaceProofsOptions<P extends Place> {
   readonly clock?: () => number;
 }
 
-/** Tracks which places of the store can be used. A write proves its place, and a failed call makes it doubtful. */
+/**
+ * Tracks which places of the store can be used. A failed call makes its place doubtful, until it is proven. A write puts the next proof off,
+ * and ends no failure: the place may still deny reads.
+ */
 interface PlaceProofs<P extends Place> {
   /** To be called after a call of the store. True when a check is due because of it. */
   called(key: string, result: 'written' | 'failed'): boolean;
@@ -68,12 +71,6 @@ export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P
     return isDoubtful || failure !== null || provenAt === null || ticks() - provenAt >= provenFor;
   }
 
-  function proven(state: State<P>): void {
-    state.provenAt = ticks();
-    state.isDoubtful = false;
-    state.failure = null;
-  }
-
   async function prove(state: State<P>): Promise<void> {
     const { place } = state;
     const before = state.failure;
@@ -81,7 +78,8 @@ export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P
     state.isDoubtful = false;
     try {
       await withDeadline(place.prove(), timeout, `${place.prefix} was not answered within ${timeout} ms`);
-      proven(state);
+      state.provenAt = ticks();
+      state.failure = null;
     } catch (error) {
       const { reason, condition, refused } = diagnose(error);
       const isFinal = error instanceof BlockedKeyError || refused;
@@ -122,7 +120,7 @@ export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P
     called(key, result) {
       const state = states.find(({ place }) => key.startsWith(place.prefix));
       if (state === undefined) return false;
-      if (result === 'written') proven(state);
+      if (result === 'written') state.provenAt = ticks();
       else state.isDoubtful = true;
       return state.isDoubtful && checking === null && ticks() - checkedAt >= interval;
     },

@@ -1,8 +1,9 @@
 import type { ContentTags } from '../object-store.js';
 import type { ProbePlace } from './probe-place.js';
 
-const TAGS: ContentTags = { kind: 'probe', source: 'probe' };
-const HEADERS = { contentType: 'text/plain', metadata: {}, content: TAGS };
+/** No rule of an operator selects them. */
+export const PROBE_TAGS: ContentTags = { kind: 'probe', source: 'probe' };
+const HEADERS = { contentType: 'text/plain', metadata: {}, content: PROBE_TAGS };
 
 /**
  * Writes objects with tags, in one request and in parts, and reads the tags back. Null, or what is wrong. Lifecycle rules
@@ -33,7 +34,7 @@ export async function probeTags({ store, newKey, uploads }: ProbePlace): Promise
 }
 
 function isTagged(found: Readonly<Record<string, string>> | null): boolean {
-  return found?.kind === TAGS.kind && found.source === TAGS.source;
+  return found?.kind === PROBE_TAGS.kind && found.source === PROBE_TAGS.source;
 }
 
 function reason(error: unknown): string {

@@ -13,6 +13,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   InsufficientStorage: 'no space is left',
   InsufficientCapacity: 'no space is left',
   AccessDenied: 'access denied',
+  InvalidObjectState: 'the object is in an archive of the bucket, such as GLACIER: restore it there first',
   InvalidAccessKeyId: 'the store does not know the access key',
   SignatureDoesNotMatch: 'the secret key is wrong, or something in between alters requests',
   ExpiredToken: 'the credentials have expired',

@@ -65,8 +65,13 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 
     create,
 
-    // Emulated, an object that exists is found by a HEAD, which proves nothing.
-    prove: (key) => (isEmulated ? replace : create)(key, Buffer.alloc(0), PROOF_HEADERS),
+    async prove(key, content) {
+      const headers = { contentType: 'text/plain', metadata: {}, content };
+      // Emulated, an object that exists is found by a HEAD, which does not prove that it could be written.
+      const result = await (isEmulated ? replace : create)(key, Buffer.alloc(0), headers);
+      await headObject(bucket, key);
+      return result;
+    },
 
     async replace(key, body, headers) {
       await replace(key, body, headers);
@@ -146,8 +151,6 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     },
   };
 }
-
-const PROOF_HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: {} };
 
 function putRequest(
   { sender, settings, prefix }: S3Bucket,

@@ -75,13 +75,16 @@ describe('the places that callbacks use', () => {
     expect(changes).toEqual([['jobs/'], []]);
   });
 
-  it('are well again once something was written', async () => {
+  it('are not well because something was written: reads may be denied', async () => {
     const { proofs, faults, failing } = proofsOf('jobs/');
+    await proofs.check();
     faults.set('jobs/', new BlockedKeyError('prove', 'a link'));
+    proofs.called('jobs/a', 'failed');
+    proofs.called('jobs/b', 'written');
     await proofs.check();
     expect(failing()).toEqual(['jobs/']);
-    proofs.called('jobs/a', 'written');
-    expect(failing()).toEqual([]);
+    proofs.called('jobs/b', 'written');
+    expect(failing()).toEqual(['jobs/']);
   });
 
   it('fail only for the second time when it may pass by itself', async () => {

@@ -11,11 +11,8 @@ interface IndexedFailedAttempt {
 /** What was sent to a subscriber of one source. */
 export interface EventFigures {
   readonly source: string | null;
-  /** Events by what became of them. */
+  /** Events. */
   readonly delivered: number;
-  readonly rejected: number;
-  readonly expired: number;
-  readonly dropped: number;
   /** Milliseconds since the epoch; null without one. */
   readonly lastDelivered: number | null;
   /** Attempts after the first one. */
@@ -26,30 +23,22 @@ export interface EventFigures {
 
 type Changing = { -readonly [Name in keyof EventFigures]: EventFigures[Name] };
 
-const ENDS = ['delivered', 'rejected', 'expired', 'dropped'] as const;
-
-/** By source. */
+/** By source; without sources whose events were all dropped before a second attempt. */
 export function eventFigures({ database }: AskedIndex, subscriber: string): EventFigures[] {
   const figures = new Map<string | null, Changing>();
   const of = (name: unknown) => {
     const source = name === null ? null : String(name);
-    const nothing = { lastDelivered: null, retried: 0, lastFailure: null };
-    const known = figures.get(source) ?? {
-      ...{ source, delivered: 0, rejected: 0, expired: 0, dropped: 0 },
-      ...nothing,
-    };
+    const nothing = { delivered: 0, lastDelivered: null, retried: 0, lastFailure: null };
+    const known = figures.get(source) ?? { source, ...nothing };
     figures.set(source, known);
     return known;
   };
   const all = (text: string) => database.prepare(text).all(subscriber);
-  const ended =
-    all(`SELECT source, ended, count(*) AS events, max(at) AS last FROM attempts INDEXED BY attempts_by_end
-    WHERE decides AND subscriber = ? GROUP BY ended, source`);
-  for (const { source, ended: end, events, last } of ended) {
-    const own = of(source);
-    for (const each of ENDS) if (each === end) own[each] = Number(events);
-    if (end === 'delivered') own.lastDelivered = Number(last);
-  }
+  const delivered =
+    all(`SELECT source, count(*) AS events, max(at) AS last FROM attempts INDEXED BY attempts_by_end
+    WHERE decides AND subscriber = ? AND ended = 'delivered' GROUP BY source`);
+  for (const { source, events, last } of delivered)
+    Object.assign(of(source), { delivered: Number(events), lastDelivered: Number(last) });
   const repeated = all(
     'SELECT source, count(*) AS attempts FROM attempts WHERE attempt > 1 AND subscriber = ? GROUP BY source',
   );

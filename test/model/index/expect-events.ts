@@ -48,20 +48,20 @@ function pagesOf(index: LedgerIndex, query: EventQuery): IndexedEvent[] {
 
 function figuresOf(events: readonly IndexedEvent[], attempts: readonly PlacedAttempt[]) {
   const bySource = groupsOf(attempts, ({ attempt }) => attempt.source);
-  return [...bySource].map(([source, own]) => {
-    const ofSource = events.filter((each) => each.source === source);
-    const count = (outcome: string) => ofSource.filter((each) => each.outcome === outcome).length;
-    const delivered = ofSource.filter(({ outcome }) => outcome === 'delivered').map(({ at }) => at);
+  return [...bySource].flatMap(([source, own]) => {
+    const delivered = events
+      .filter((each) => each.source === source && each.outcome === 'delivered')
+      .map(({ at }) => at);
     const failed = own
       .map(({ attempt }) => attempt)
       .filter(({ ended }) => ended !== 'delivered' && ended !== 'dropped')
       .sort((a, b) => (a.at < b.at ? 1 : -1));
     const [last] = failed;
+    const retried = own.filter(({ attempt }) => attempt.attempt > 1).length;
+    if (delivered.length + retried === 0 && last === undefined) return [];
     return {
-      ...{ source, delivered: count('delivered'), rejected: count('rejected') },
-      ...{ expired: count('expired'), dropped: count('dropped') },
+      ...{ source, delivered: delivered.length, retried },
       lastDelivered: delivered.length === 0 ? null : Math.max(...delivered),
-      retried: own.filter(({ attempt }) => attempt.attempt > 1).length,
       lastFailure: last ? { at: Date.parse(last.at), status: last.status, error: last.error } : null,
     };
   });

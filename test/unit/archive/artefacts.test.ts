@@ -68,6 +68,7 @@ describe('an artefact', () => {
       sha256: HASH,
       contentType: 'text/plain',
       origin: 'recovery',
+      replaced: null,
     });
     expect(new Date(storedAt).toISOString()).toBe(storedAt);
   });

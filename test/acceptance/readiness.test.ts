@@ -357,18 +357,6 @@ describe('before a bucket', () => {
     place.standIn.quirk = null;
     await until(async () => !(await issuesAt(place)).some(({ code }) => code === 'ledger-unreadable'));
   });
-
-  it('names a store that hangs, of which callbacks do not ask anything more', async () => {
-    place.standIn.misbehave = () => ({ kind: 'hang' });
-    await until(async () => (await readiness(place)).status === 503);
-    expect(await issuesAt(place)).toContainEqual(
-      expect.objectContaining({ code: 'store-not-writable', level: 'failing' }),
-    );
-    const refused = await deliver(place);
-    expect(refused).toMatchObject({ status: 503, json: { code: 'store-unavailable' } });
-    const asked = place.standIn.requests.filter(({ key }) => key.includes(refused.id));
-    expect(asked).toEqual([]);
-  });
 });
 
 describe('before a bucket that is emptied', () => {

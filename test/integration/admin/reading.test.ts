@@ -199,6 +199,7 @@ describe('a job', () => {
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         contentType: 'application/json',
         origin: 'callback',
+        replaced: null,
         storedAt: expect.stringMatching(/Z$/),
       },
       expect.objectContaining({

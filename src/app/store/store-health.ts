@@ -234,13 +234,13 @@ function createPlaces(
     provenFor: store.location.startsWith('file:') ? 0 : PLACE_PROVEN_FOR,
     interval,
     onChange(found) {
-      if (found.length === 0) log.info({ event: 'store-allowed' }, 'every prefix can be written again');
+      if (found.length === 0) log.info({ event: 'store-allowed' }, 'every prefix can be used again');
       for (const failure of found) {
         const { place, reason, condition } = failure;
         const remedy = condition === null ? undefined : remedyOf(condition);
         const { prefix, sources, work } = place;
         const fields = { event: deniedIssue(failure).code, prefix, sources, work, condition, remedy };
-        log.error(fields, `nothing can be stored below ${prefix}: ${reason}`);
+        log.error(fields, `the store cannot be used below ${prefix}: ${reason}`);
       }
     },
   });

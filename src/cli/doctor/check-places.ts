@@ -51,6 +51,6 @@ async function checkCanaries(store: ObjectStore): Promise<Finding | null> {
 }
 
 function notStored(prefix: string, reason: string, condition: StoreCondition | null, harm: string): Finding {
-  const message = `Nothing can be stored below ${prefix}: ${reason}. ${harm}`;
+  const message = `The store cannot be used below ${prefix}: ${reason}. ${harm}`;
   return failed(CHECK, message, remedyOf(condition ?? 'denied'));
 }

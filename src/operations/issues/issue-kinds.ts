@@ -73,13 +73,13 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'store-denied': {
     ...{ topic: 'store', ...failing, label: 'Denied' },
     text: ({ prefix, sources, reason, since }, time) =>
-      `Nothing can be stored below ${prefix} since ${time(since)}: ${reason}. ${callbacksWithout(sources)}`,
+      `The store cannot be used below ${prefix} since ${time(since)}: ${reason}. ${callbacksWithout(sources)}`,
     remedy: storeRemedy,
   },
   'work-denied': {
     ...{ topic: 'store', ...warning, label: 'Denied' },
     text: ({ prefix, work, reason, since }, time) =>
-      `Nothing can be stored below ${prefix} since ${time(since)}: ${reason}. ${withoutWork(work)}`,
+      `The store cannot be used below ${prefix} since ${time(since)}: ${reason}. ${withoutWork(work)}`,
     remedy: storeRemedy,
   },
   'store-replaced': {

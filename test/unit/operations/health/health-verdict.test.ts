@@ -153,13 +153,13 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: { ownIssues: [issueOf('store-denied', DENIED)] },
     is: 'store failing',
     params: DENIED,
-    text: 'Nothing can be stored below jobs/ since 2026-11-20T11:00:00Z: permission denied. Callbacks of a, b are answered 503.',
+    text: 'The store cannot be used below jobs/ since 2026-11-20T11:00:00Z: permission denied. Callbacks of a, b are answered 503.',
   },
   'work-denied': {
     facts: { ownIssues: [issueOf('work-denied', WORK_DENIED)] },
     is: 'store warning',
     params: WORK_DENIED,
-    text: 'Nothing can be stored below replays/ since 2026-11-20T11:00:00Z: access denied. No replay can begin or go on.',
+    text: 'The store cannot be used below replays/ since 2026-11-20T11:00:00Z: access denied. No replay can begin or go on.',
   },
   'store-replaced': {
     facts: { ownIssues: [issueOf('store-replaced', REPLACED)] },

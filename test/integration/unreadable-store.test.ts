@@ -477,7 +477,7 @@ describe('beside a bucket that hangs', () => {
 
   it('health knows nothing of it, and says why', async () => expectUnknown(await hanging));
 
-  it('no receiver is ready, and callbacks do not ask anything more', async () => {
+  it('no receiver is ready, and callbacks do not ask anything more until it answers again', async () => {
     const { service, standIn } = await hanging;
     expect((await fetch(`${service.publicUrl}/readyz`)).status).toBe(503);
     expect((await healthOf(await hanging)).verdict.issues).toContainEqual(
@@ -486,6 +486,10 @@ describe('beside a bucket that hangs', () => {
     const refused = await sendCallback(service, 'id=refused&status=success', '{}', JSON_TYPE);
     expect(refused).toMatchObject({ status: 503, json: { code: 'store-unavailable' } });
     expect(standIn.requests.filter(({ key }) => key.includes('refused'))).toEqual([]);
+    standIn.misbehave = () => null;
+    await until(async () => (await fetch(`${service.publicUrl}/readyz`)).status === 200);
+    const stored = await sendCallback(service, 'id=back&status=success', '{}', JSON_TYPE);
+    expect(stored.status).toBe(200);
   });
 });
 

@@ -52,7 +52,7 @@ function readHeaders(lines: readonly string[]): Record<string, string[]> {
     const colon = line.indexOf(':');
     if (colon <= 0) throw new UsageError('--header expects "<Name>: <value>"');
     const name = line.slice(0, colon).trim().toLowerCase();
-    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
+    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1)]);
   }
   return Object.fromEntries(headers);
 }

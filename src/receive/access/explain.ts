@@ -78,12 +78,13 @@ function unknownSource(source: string, known: Iterable<string>): Explanation {
   };
 }
 
-/** Headers as Node delivers them: one given twice in different case is still given twice. */
+/** Headers as Node delivers them: without blanks around the value, and one given twice in different case is still given twice. */
 function byLowerCaseName(headers: RequestHeaders): RequestHeaders {
   const merged = new Map<string, string[]>();
   for (const [name, values] of Object.entries(headers)) {
     const key = name.toLowerCase();
-    merged.set(key, [...(merged.get(key) ?? []), ...(values ?? [])]);
+    const trimmed = (values ?? []).map((value) => value.replace(/^[ \t]+|[ \t]+$/g, ''));
+    merged.set(key, [...(merged.get(key) ?? []), ...trimmed]);
   }
   return Object.fromEntries(merged);
 }

@@ -112,7 +112,7 @@ export function headersOf(text) {
     const colon = line.indexOf(':');
     if (colon < 1) throw unreadable(`“${line.slice(0, 40)}” is not a header line. Write Name: value.`);
     const name = line.slice(0, colon).trim();
-    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
+    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1)]);
   }
   return Object.fromEntries(headers);
 }

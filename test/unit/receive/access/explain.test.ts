@@ -53,6 +53,12 @@ describe('explain', () => {
     expect(ask('default', '10.0.0.1', headers)).toMatchObject({ decision: 'accept', clientIp: '192.0.2.1' });
   });
 
+  it('reads the value of a header as it arrives: without blanks around it, but with other spaces', () => {
+    const padded = (value: string) => ask('default', '192.0.2.1', { 'X-Token': [value] }).decision;
+    expect(padded(' \tmain-secret-main-secret ')).toBe('accept');
+    expect(padded('\u00a0main-secret-main-secret')).toBe('refuse');
+  });
+
   it('refuses an address it cannot read', () => {
     const headers = { ...good, 'x-forwarded-for': ['unknown'] };
     expect(ask('default', '10.0.0.1', headers)).toMatchObject({

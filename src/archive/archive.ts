@@ -5,13 +5,7 @@ import type { BufferPool } from '../lib/memory/buffer-pool.js';
 import type { ByteBudget } from '../lib/memory/byte-budget.js';
 import type { Memory } from '../lib/memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
-import {
-  type BufferedCommit,
-  commitBuffered,
-  commitStreamed,
-  createRecentKeys,
-  type RecentKeys,
-} from './commit-item.js';
+import { commitBuffered, commitStreamed } from './commit-item.js';
 import { isErased } from './erasure/erasure.js';
 import { purgeArtefacts } from './erasure/purge-artefacts.js';
 import type { ArtefactContext } from './layout.js';
@@ -71,11 +65,10 @@ export interface StagedDelivery extends ItemSink {
 const MAX_CONCURRENT_WRITES = 4;
 
 export function createArchive(store: ObjectStore, budget: ByteBudget, pool: BufferPool): Archive {
-  const recentKeys = createRecentKeys();
   return {
     begin(context, { expectedBytes = null, firstByteTimeout } = {}) {
       const lease = budget.lease({ expected: expectedBytes, firstByteTimeout });
-      return new Staging(store, recentKeys, context, lease, pool, expectedBytes);
+      return new Staging(store, context, lease, pool, expectedBytes);
     },
   };
 }
@@ -83,7 +76,6 @@ export function createArchive(store: ObjectStore, budget: ByteBudget, pool: Buff
 class Staging implements StagedDelivery {
   readonly memory: Memory;
   readonly #store: ObjectStore;
-  readonly #recentKeys: RecentKeys;
   readonly #context: ArtefactContext;
   readonly #rules: StagingRules;
   readonly #lease: BudgetLease;
@@ -93,14 +85,12 @@ class Staging implements StagedDelivery {
 
   constructor(
     store: ObjectStore,
-    recentKeys: RecentKeys,
     context: ArtefactContext,
     lease: BudgetLease,
     pool: BufferPool,
     expectedBytes: number | null,
   ) {
     this.#store = store;
-    this.#recentKeys = recentKeys;
     this.#context = context;
     this.#lease = lease;
     this.memory = { pool, lease, waitFor: (bytes) => this.#waitFor(bytes) };
@@ -146,7 +136,9 @@ class Staging implements StagedDelivery {
       if (await hasErased(jobId)) return await this.#discardErased();
       const [lone] = this.#items;
       const isLone = lone?.target === null && this.#items.length === 1;
-      const stored = isLone ? [await commitBuffered(this.#bufferedCommit(), lone)] : await this.#commitAll();
+      const stored = isLone
+        ? [await commitBuffered(this.#store, this.#context, lone)]
+        : await this.#commitAll();
       this.#settled = true;
       return (await hasErased(jobId)) ? await this.#discardErased() : stored;
     } catch (error) {
@@ -181,13 +173,13 @@ class Staging implements StagedDelivery {
   /** Streamed items first: only they can lose a race, and then no buffered item has become visible yet. */
   async #commitAll(): Promise<StoredItem[]> {
     const store = this.#store;
-    const buffering = this.#bufferedCommit();
+    const context = this.#context;
     const streamed: StoredItem[] = [];
     const written = new Set<string>();
     for (const item of this.#items) {
       if (item.target === null) continue;
       written.add(item.path);
-      streamed.push(await commitStreamed(store, this.#context, item, item.target));
+      streamed.push(await commitStreamed(store, context, item, item.target));
     }
     const writes: Promise<StoredItem>[] = [];
     try {
@@ -196,7 +188,7 @@ class Staging implements StagedDelivery {
         const repeated = written.has(item.path);
         // Among items with the same path the first has to win.
         if (repeated || writes.length % MAX_CONCURRENT_WRITES === 0) await Promise.all(writes);
-        writes.push(commitBuffered(buffering, item, { repeated }));
+        writes.push(commitBuffered(store, context, item, { repeated }));
         written.add(item.path);
       }
       const buffered = await Promise.all(writes);
@@ -205,10 +197,6 @@ class Staging implements StagedDelivery {
       // The sender gets its answer when no write is in flight: nothing of the delivery becomes visible afterwards.
       await Promise.allSettled(writes);
     }
-  }
-
-  #bufferedCommit(): BufferedCommit {
-    return { store: this.#store, recentKeys: this.#recentKeys, context: this.#context };
   }
 
   #close(): void {

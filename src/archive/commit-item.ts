@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import {
@@ -9,7 +8,7 @@ import {
 } from '../store/object-store.js';
 import { claimConflict } from './claim-conflict.js';
 import { type ArtefactContext, artefactHeaders, artefactPath, conflictKey, jobFolder } from './layout.js';
-import { type Found, holdsBytes, provenSame, proveOrReadBack, readBack } from './read-back.js';
+import { type Found, holdsBytes, proveOrReadBack, readBack } from './read-back.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
 
 interface Place {
@@ -33,20 +32,14 @@ function stored(place: Place, key: string, outcome: StoredItem['outcome']): Stor
   return { kind, key, size: place.item.size, sha256: place.item.sha256, outcome };
 }
 
-export interface BufferedCommit {
-  readonly store: ObjectStore;
-  readonly context: ArtefactContext;
-  readonly recentKeys: RecentKeys;
-}
-
 /**
- * Makes an item that is in memory visible. In doubt, compares it with what its key holds. A key that was taken lately is asked
- * first: senders repeat deliveries, and that request costs less than a write that is rejected.
+ * Makes an item that is in memory visible. In doubt, compares it with what its key holds.
  *
  * @param options.repeated an earlier item of the same delivery had the same path
  */
 export async function commitBuffered(
-  { store, context, recentKeys }: BufferedCommit,
+  store: ObjectStore,
+  context: ArtefactContext,
   item: StagedItem,
   { repeated }: { readonly repeated: boolean } = { repeated: false },
 ): Promise<StoredItem> {
@@ -54,21 +47,11 @@ export async function commitBuffered(
   const key = place.folder + place.path;
   const headers = headersOf(place);
   const content = item.hold();
-  const sent = { bytes: content.bytes, sha256: item.sha256 };
   try {
-    const wasTaken = recentKeys.take(key);
-    let found = wasTaken ? await provenSame(store, key, sent) : null;
-    if (found === null) {
-      const result = await store.create(key, content.bytes, headers);
-      if (result === 'created') {
-        recentKeys.add(key);
-        return stored(place, key, 'created');
-      }
-      found = wasTaken ? await readBack(store, key) : await proveOrReadBack(store, key, sent);
-    }
+    if ((await store.create(key, content.bytes, headers)) === 'created') return stored(place, key, 'created');
+    const found = await proveOrReadBack(store, key, { bytes: content.bytes, sha256: item.sha256 });
     if (found === null)
       throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
-    recentKeys.add(key);
     if (found.sha256 !== item.sha256) {
       return item.description.standsIn
         ? existing(place, found)
@@ -195,37 +178,4 @@ async function knownConflict(place: Place): Promise<string | null> {
     }
   }
   return null;
-}
-
-/**
- * Remembers which keys were found taken lately, in a table of fixed size. A guess only: keys are forgotten, and a free one may be
- * taken for one of them. With it a duplicate takes a third less CPU, and one call of the store instead of two.
- */
-export interface RecentKeys {
-  add(key: string): void;
-  /** Whether the key is remembered; it is forgotten by that, so that a failing request for it is not repeated. */
-  take(key: string): boolean;
-}
-
-/** @param slots a power of two; four bytes each */
-export function createRecentKeys(slots = 16_384): RecentKeys {
-  const hashes = new Uint32Array(slots);
-  return {
-    add(key) {
-      const hash = hashOf(key);
-      hashes[hash & (slots - 1)] = hash;
-    },
-    take(key) {
-      const hash = hashOf(key);
-      const at = hash & (slots - 1);
-      if (hashes[at] !== hash) return false;
-      hashes[at] = 0;
-      return true;
-    },
-  };
-}
-
-/** Never 0, which marks a free slot. */
-function hashOf(key: string): number {
-  return crc32(key) || 1;
 }

@@ -25,27 +25,20 @@ export async function readBack(store: ObjectStore, key: string): Promise<Found |
 }
 
 /**
- * The object at a key when the store's own figures prove that it holds these bytes: the size, the SHA-256 it was written with, and
- * the MD5 that the store computed of them. Null proves nothing: it has to be read then.
+ * The object at a key, and whether it holds these bytes: by the store's own figures where they prove it (the size, the SHA-256 it was
+ * written with, and the MD5 that the store computed), else by reading it. Null when it is missing.
  */
-export async function provenSame(
+export async function proveOrReadBack(
   store: ObjectStore,
   key: string,
   { bytes, sha256 }: { readonly bytes: Buffer; readonly sha256: string },
 ): Promise<Found | null> {
-  if (store.headBringsMd5 !== true || getFips() === 1) return null;
+  if (store.headBringsMd5 !== true || getFips() === 1) return readBack(store, key);
   const info = await store.head(key);
-  if (info?.size !== bytes.length || info.metadata.sha256 !== sha256) return null;
-  return info.md5 === hash('md5', bytes, 'hex') ? { info, size: bytes.length, sha256 } : null;
-}
-
-/** Like `readBack`, but reads the object only when the store's own figures prove nothing. */
-export async function proveOrReadBack(
-  store: ObjectStore,
-  key: string,
-  sent: { readonly bytes: Buffer; readonly sha256: string },
-): Promise<Found | null> {
-  return (await provenSame(store, key, sent)) ?? (await readBack(store, key));
+  if (info === null) return null;
+  const isProven =
+    info.size === bytes.length && info.metadata.sha256 === sha256 && info.md5 === hash('md5', bytes, 'hex');
+  return isProven ? { info, size: bytes.length, sha256 } : readBack(store, key);
 }
 
 /** Whether the key holds exactly those bytes. Reads the object only when its size is right. */

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { retentionViewOf } from '../app/retention-view-of.js';
 import { canAskService } from '../app/speech-options.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
-import { createSummary } from '../index/questions/create-summary.js';
+import { findSummary } from '../index/questions/find-summary.js';
 import { DeadlineError } from '../lib/time/deadline.js';
 import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
 import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
@@ -99,7 +99,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
   const { facts, summary, last24h } = await readFacts(
     {
       view,
-      summarise: createSummary(view),
+      summarise: (query) => findSummary(view.asked.index, query),
       retained: retentionViewOf(config, store),
       senderRefusals: createRefusalCountsReader(store, Date.now).lastDay,
       lastReconcile: createReconcileReportReader(store, view.settled),

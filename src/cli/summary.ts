@@ -4,14 +4,13 @@ import { NAMED_FILTER_NAMES } from '../domain/line-filters.js';
 import type { SummaryFigures } from '../domain/summary-figures.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { notIndexedInWords } from '../index/index-extent.js';
-import { createSummary, type LedgerSummary } from '../index/questions/create-summary.js';
 import {
   type NameFilters,
   namesInScope,
   rejectUnknownContext,
   rejectUnknownNames,
 } from '../index/questions/filter-names.js';
-import { MOST_GROUPS } from '../index/questions/find-summary.js';
+import { findSummary, type LedgerSummary, MOST_GROUPS } from '../index/questions/find-summary.js';
 import {
   FIGURE_COLUMNS,
   groupTitle,
@@ -86,7 +85,7 @@ async function summarise(
   await view.readPast();
   await rejectUnknownNames(filters, names, view);
   if (group !== null) rejectUnknownContext(group, namesInScope(names, null).contexts);
-  return createSummary(view)({
+  return findSummary(view.asked.index, {
     ...{ ...filters, by, buckets: 1, signal },
     since: since?.toISOString(),
     until: until?.toISOString(),

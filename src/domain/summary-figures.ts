@@ -7,7 +7,7 @@ export interface Percentiles {
 }
 
 /** Figures of deliveries. */
-export interface PeriodFigures {
+export interface SummaryFigures {
   readonly lines: number;
   readonly bytes: number;
   /** Callbacks, and those of them that were not answered 2xx; with requests of the service that were refused and left no line. */
@@ -16,10 +16,7 @@ export interface PeriodFigures {
   readonly outcomes: Readonly<Record<string, number>>;
   /** Durations of callbacks; null without any. */
   readonly duration: Percentiles | null;
-}
-
-/** Besides, jobs whose callback was expected then and did not come. */
-export interface SummaryFigures extends PeriodFigures {
+  /** Jobs whose callback was expected then and did not come. */
   readonly missed: number;
 }
 

@@ -29,8 +29,3 @@ export function causeOfDelivery(delivery: {
   const isFault = isFailure(delivery.outcome) || delivery.outcome === 'quarantined';
   return isFault || delivery.reason !== null ? causeOf(delivery) : null;
 }
-
-/** The name of a group of the value of a field, or of a cause and its source. */
-export function nameOfGroup(value: string | null, source: string | null = null): string {
-  return JSON.stringify([value, source]);
-}

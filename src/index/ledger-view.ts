@@ -138,7 +138,7 @@ export interface LedgerView {
   sourcesOfJob(job: string): Promise<readonly string[]>;
   /** What was sent to subscribers. */
   readonly sent: SentQuestions;
-  /** What `createSummary` asks: most commands need no figures. */
+  /** What `findSummary` asks: most commands need no figures. */
   readonly asked: QuestionParts;
   /** How the callbacks of the last hour and day fared. */
   callbacks(scope?: SourceScope): Promise<CallbackCounts>;

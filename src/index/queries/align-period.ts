@@ -13,9 +13,8 @@ export interface Period {
 export interface AlignedPeriod {
   readonly since: number;
   readonly until: number;
-  /** Milliseconds of a part. The last one may be shorter, or some minutes longer. */
-  readonly width: number;
-  readonly parts: number;
+  /** The last one may be shorter, or some minutes longer. */
+  readonly parts: Parts;
   readonly resolution: number;
 }
 
@@ -41,17 +40,18 @@ export function alignPeriod({ since, until, buckets }: Period, now: number): Ali
   const begin = Math.floor(since / resolution) * resolution;
   const end = until > now ? until : Math.min(ceilTo(resolution, until), now + 1);
   const width = isShort ? Math.max(step, ceilTo(step, (end - begin - slack) / buckets)) : hours;
-  const parts = Math.max(1, Math.ceil((end - begin - slack) / width));
-  return { since: begin, until: end, width, parts, resolution };
+  const count = Math.max(1, Math.ceil((end - begin - slack) / width));
+  return { since: begin, until: end, parts: { begin, width, count }, resolution };
 }
 
 function ceilTo(step: number, time: number): number {
   return Math.ceil(time / step) * step;
 }
 
-/** Parts of equal length that a time is divided into; the last one takes what is left. Null: it is not divided. */
+/** Parts of equal length that a time is divided into; the last one takes what is left. */
 export interface Parts {
   readonly begin: number;
+  /** Milliseconds. */
   readonly width: number;
   readonly count: number;
 }
@@ -60,7 +60,6 @@ export interface Parts {
 export const WHOLE: Parts = { begin: 0, width: 2 ** 52, count: 1 };
 
 /** The number of the part that a time is in. */
-export function partAt(parts: Parts | null, time: number): number {
-  if (parts === null) return 0;
-  return Math.max(0, Math.min(Math.floor((time - parts.begin) / parts.width), parts.count - 1));
+export function partAt({ begin, width, count }: Parts, time: number): number {
+  return Math.max(0, Math.min(Math.floor((time - begin) / width), count - 1));
 }

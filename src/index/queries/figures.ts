@@ -1,4 +1,4 @@
-import type { PeriodFigures } from '../../domain/summary-figures.js';
+import type { SummaryFigures } from '../../domain/summary-figures.js';
 import type { LineClass } from '../line-classes.js';
 import { durationBucket, longestOfBucket, percentilesOf } from './duration-percentiles.js';
 
@@ -8,12 +8,14 @@ export const NO_REGION = 'none';
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
 const MAX_COUNTED_NAMES = 100;
 
-/** Sums of lines. They can be sent to another thread. */
+/** Sums of lines. */
 export interface Figures {
   lines: number;
   bytes: number;
   callbacks: number;
   refused: number;
+  /** Jobs whose callback did not come. */
+  missed: number;
   /** Milliseconds of the longest callback. */
   longest: number;
   readonly outcomes: Map<string, number>;
@@ -21,8 +23,10 @@ export interface Figures {
   readonly buckets: Map<number, number>;
 }
 
+const COUNTED = ['lines', 'bytes', 'callbacks', 'refused', 'missed'] as const;
+
 export function noFigures(): Figures {
-  const nothing = { lines: 0, bytes: 0, callbacks: 0, refused: 0, longest: 0 };
+  const nothing = { lines: 0, bytes: 0, callbacks: 0, refused: 0, missed: 0, longest: 0 };
   return { ...nothing, outcomes: new Map(), buckets: new Map() };
 }
 
@@ -42,50 +46,42 @@ export function addRow(figures: Figures, { origin, outcome }: LineClass, row: Fi
   count(figures.buckets, Number(row.bucket ?? durationBucket(took)), lines);
 }
 
-export function addFigures(figures: Figures, more: Figures): void {
-  for (const name of ['lines', 'bytes', 'callbacks', 'refused'] as const) figures[name] += more[name];
-  figures.longest = Math.max(figures.longest, more.longest);
-  for (const [name, by] of more.outcomes) countName(figures.outcomes, name, by);
-  for (const [bucket, by] of more.buckets) count(figures.buckets, bucket, by);
+/** Those of a group. */
+export function figuresIn<Name>(groups: Map<Name, Figures>, name: Name): Figures {
+  const known = groups.get(name) ?? noFigures();
+  groups.set(name, known);
+  return known;
 }
 
-/** Requests of the service that were refused and left no line. */
-export function addRefusedRequests(figures: Figures, by: number): void {
-  figures.callbacks += by;
-  figures.refused += by;
+export function sumOf(all: Iterable<Figures>): Figures {
+  const sum = noFigures();
+  for (const each of all) {
+    for (const name of COUNTED) sum[name] += each[name];
+    sum.longest = Math.max(sum.longest, each.longest);
+    for (const [name, by] of each.outcomes) countName(sum.outcomes, name, by);
+    for (const [bucket, by] of each.buckets) count(sum.buckets, bucket, by);
+  }
+  return sum;
 }
 
 /** What is left of all lines without some of them. The longest duration that is left is known as well as a percentile is. */
 export function figuresWithout(all: Figures, some: Figures): Figures {
-  const buckets = less(all.buckets, some.buckets);
-  // Lines may have come since all were added up.
-  return {
-    lines: Math.max(0, all.lines - some.lines),
-    bytes: Math.max(0, all.bytes - some.bytes),
-    callbacks: Math.max(0, all.callbacks - some.callbacks),
-    refused: Math.max(0, all.refused - some.refused),
-    longest: Math.min(all.longest, longestOfBucket(Math.max(0, ...buckets.keys()))),
-    outcomes: less(all.outcomes, some.outcomes),
-    buckets,
-  };
+  const left = noFigures();
+  for (const name of COUNTED) left[name] = all[name] - some[name];
+  for (const [name, by] of all.outcomes) count(left.outcomes, name, by - (some.outcomes.get(name) ?? 0));
+  for (const [bucket, by] of all.buckets) count(left.buckets, bucket, by - (some.buckets.get(bucket) ?? 0));
+  const longest = Math.max(0, ...[...left.buckets].map(([bucket, by]) => (by > 0 ? bucket : 0)));
+  left.longest = Math.min(all.longest, longestOfBucket(longest));
+  return left;
 }
 
-export function periodFigures(figures: Figures): PeriodFigures {
-  const { lines, bytes, callbacks, refused, longest, outcomes, buckets } = figures;
+export function shownFigures(figures: Figures): SummaryFigures {
+  const { longest, outcomes, buckets, ...counted } = figures;
   return {
-    ...{ lines, bytes, callbacks, refused },
-    outcomes: Object.fromEntries(outcomes),
+    ...counted,
+    outcomes: Object.fromEntries([...outcomes].filter(([, lines]) => lines > 0)),
     duration: percentilesOf(buckets, longest),
   };
-}
-
-/** Figures by the name of their group. */
-export type FigureGroups = Map<string, Figures>;
-
-export function figuresIn(groups: FigureGroups, name: string): Figures {
-  const known = groups.get(name) ?? noFigures();
-  groups.set(name, known);
-  return known;
 }
 
 function countName(counts: Map<string, number>, name: string, by: number): void {
@@ -95,9 +91,4 @@ function countName(counts: Map<string, number>, name: string, by: number): void 
 
 function count<Name>(counts: Map<Name, number>, name: Name, by: number): void {
   counts.set(name, (counts.get(name) ?? 0) + by);
-}
-
-function less<Name>(counts: ReadonlyMap<Name, number>, by: ReadonlyMap<Name, number>): Map<Name, number> {
-  const left = [...counts].map(([name, number]) => [name, number - (by.get(name) ?? 0)] as const);
-  return new Map(left.filter(([, number]) => number > 0));
 }

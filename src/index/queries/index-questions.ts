@@ -10,15 +10,14 @@ import { findFailures } from './find-failures.js';
 import { findLines } from './find-lines.js';
 import { findSources } from './find-sources.js';
 import { knowsName } from './knows-name.js';
-import { lastAccepted } from './last-accepted.js';
 import { matchJobs } from './match-jobs.js';
-import { countActs, countMissed, missedByContext, sumLines } from './sum-lines.js';
+import { summarise } from './summarise.js';
 
 /** The questions that an index answers, whoever writes it. */
 const QUESTIONS = {
   ...{ state: readState, countLines, findLines, matchJobs, findSources, knowsName },
   ...{ findFailures, failurePage, failingJobs, findSettled, findBodies, countBodies },
-  ...{ sumLines, countMissed, missedByContext, countActs, countCallbacks, countJobs, lastAccepted },
+  ...{ summarise, countCallbacks, countJobs },
   ...{ findEvents, eventsOfJob, factsOfEvents, eventFigures, countBehind },
 };
 

@@ -2,12 +2,7 @@ import { isDelivery, isOperatorAct, isOutcomeOfNoDelivery, LEDGER_ORIGINS } from
 import { NAMED_FILTER_NAMES, type NamedFilter } from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type {
-  RestOfGroups,
-  SenderRefusals,
-  SummaryFigures,
-  SummaryRow,
-} from '../../domain/summary-figures.js';
+import type { SenderRefusals } from '../../domain/summary-figures.js';
 import {
   contextOfGroup,
   isSummaryGroup,
@@ -18,19 +13,11 @@ import { parseContextFilter } from '../../ledger/context-filter.js';
 import { HOUR } from '../../ledger/hours.js';
 import { instantOf, writeInstant } from '../../lib/time/instant.js';
 import type { LongCalls } from '../index-calls.js';
-import { alignPeriod, type Parts } from '../queries/align-period.js';
-import { addFigures, noFigures } from '../queries/figures.js';
-import { type LastAccepted, lastOf } from '../queries/last-accepted.js';
-import type { SumQuery, TimeRange } from '../queries/sum-lines.js';
+import { extentOf, type IndexExtent } from '../index-extent.js';
+import { alignPeriod, type Parts, WHOLE } from '../queries/align-period.js';
+import type { TimeRange } from '../queries/sum-lines.js';
+import type { IndexedSummary, NamedGroup } from '../queries/summarise.js';
 import type { NameFilters } from './filter-names.js';
-import {
-  contextRows,
-  figuresOf,
-  type LimitedRows,
-  partRows,
-  sumGroups,
-  valueRows,
-} from './summary-groups.js';
 
 /** Filters as those of the list of deliveries, where an origin or outcome of operators' acts asks for those. */
 export interface SummaryQuery extends NameFilters {
@@ -55,74 +42,53 @@ export interface SummaryQuery extends NameFilters {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Figures of the deliveries of a time. */
-export interface DeliverySummary {
+/** Figures of the deliveries of a time, and what the index has. */
+export interface LedgerSummary extends IndexedSummary {
   /** ISO 8601; the time of the figures. */
   readonly since: string;
   readonly until: string;
   /** Milliseconds: the time and its parts begin at multiples of it. */
   readonly resolutionMs: number;
-  readonly total: SummaryFigures;
-  /** Parts of equal length, oldest first; empty ones included. The last one may be shorter. */
-  readonly buckets: readonly (SummaryFigures & { readonly start: string })[];
   readonly by: SummaryGroup | null;
-  /** The groups in order; null where nothing is grouped. */
-  readonly groups: readonly SummaryRow[] | null;
-  /** Groups beyond the limit and their sum; null where there are none. */
-  readonly rest: RestOfGroups | null;
-  /** What operators did; null with a filter by context. */
-  readonly acts: number | null;
   /** Requests among `callbacks` and `refused` that left no line; null where they could not be read. */
   readonly unrecorded: number | null;
-  readonly last: LastAccepted;
+  readonly index: IndexExtent;
 }
 
 export const MOST_GROUPS = 10_000;
 
-/** Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts, and with `IndexError`. */
+/** Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts, with `StoreError` and `IndexError`. */
 export async function findSummary(
   index: LongCalls,
   query: SummaryQuery,
-  now: number,
-): Promise<DeliverySummary> {
-  const { by = null, limit = 100, signal, scope = null } = query;
+  now = Date.now(),
+): Promise<LedgerSummary> {
+  const { by = null, limit = 100, signal } = query;
   const asked = rangeOf(query, now);
   if (by !== null && !isSummaryGroup(by)) throw unknownGroup(by);
   const buckets = bucketsOf(query);
   const aligned = buckets === 1 ? null : alignPeriod({ ...asked, buckets }, now);
   const range = aligned ?? asked;
-  const parts = aligned && { begin: aligned.since, width: aligned.width, count: aligned.parts };
-  const filters = sumQueryOf(query, range);
   const refusals = await refusalsOf(query, range);
-  const sum = (group: SumQuery['by']) =>
-    sumGroups(index, { ...filters, by: group, keep: MOST_GROUPS }, refusals ?? [], signal);
-  const chart = await sum(parts);
-  const all = noFigures();
-  for (const figures of chart.groups.values()) addFigures(all, figures);
-  const total = figuresOf(all, add([...chart.missed.values()]));
-  const groups = by === null ? null : await groupsOf();
-
-  async function groupsOf(): Promise<LimitedRows> {
-    const time = timeParts(by ?? '', range);
-    if (time !== null) return { rows: hourRows(await sum(time), time), rest: null };
-    const group = by as Exclude<SummaryGroup, 'hour' | 'day'>;
-    if (contextOfGroup(group) === null) return valueRows(await sum(group), limit);
-    const summed = await sumGroups(index, { ...filters, by: group, keep: limit }, refusals ?? [], signal);
-    return contextRows(summed, all, limit);
-  }
-
+  const question = {
+    ...sumQueryOf(query, range),
+    parts: aligned?.parts ?? { ...WHOLE, begin: range.since },
+    by: timeParts(by ?? '', range) ?? (by as NamedGroup | null),
+    ...{ limit, refusals: refusals ?? [], lastSince: now - LAST_WITHIN },
+  };
+  // It reads each line.
+  const isLong = question.context !== undefined || contextOfGroup(by ?? '') !== null;
+  const summary = await (isLong
+    ? index.callAside(signal, 'summarise', question)
+    : index.call('summarise', question));
   return {
+    ...summary,
     since: writeInstant(range.since),
     until: writeInstant(range.until),
     resolutionMs: aligned?.resolution ?? 1,
-    total,
-    buckets: parts === null ? [{ start: writeInstant(range.since), ...total }] : partRows(chart, parts),
-    by: by as SummaryGroup | null,
-    groups: groups?.rows ?? null,
-    rest: groups?.rest ?? null,
-    acts: filters.context === undefined ? await index.call('countActs', filters) : null,
-    unrecorded: refusals && add(refusals.flatMap(({ minutes }) => minutes.map(([, count]) => count))),
-    last: lastOf(await index.call('lastAccepted', { since: now - LAST_WITHIN, scope }), scope),
+    by,
+    unrecorded: refusals && sum(refusals.flatMap(({ minutes }) => minutes.map(([, count]) => count))),
+    index: extentOf(await index.call('state')),
   };
 }
 
@@ -211,15 +177,6 @@ function timeParts(by: string, { since, until }: TimeRange): Parts | null {
   );
 }
 
-function hourRows(...given: Parameters<typeof partRows>): SummaryRow[] {
-  return partRows(...given).map(({ start, ...figures }) => ({
-    value: start,
-    source: null,
-    note: null,
-    ...figures,
-  }));
-}
-
-function add(numbers: readonly (number | null)[]): number {
-  return numbers.reduce<number>((sum, number) => sum + (number ?? 0), 0);
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

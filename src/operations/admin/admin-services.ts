@@ -2,8 +2,8 @@ import { createQuarantineStore } from '../../archive/quarantine/quarantine-store
 import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js';
 import { followsAnyInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../index/ledger-view.js';
-import { createSummary } from '../../index/questions/create-summary.js';
 import { filterNames } from '../../index/questions/filter-names.js';
+import { findSummary } from '../../index/questions/find-summary.js';
 import { createFreshView } from '../../index/questions/fresh-view.js';
 import type { Metrics } from '../../observe/metrics/metrics.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
@@ -121,7 +121,7 @@ export function createAdminServices(options: AdminOptions) {
     ...{ view, service, retained, retention, lastVerify },
     sources: settings.credentials,
     replicaIssues: options.replicas.issues,
-    summarise: createSummary(view),
+    summarise: (query) => findSummary(view.asked.index, query),
     senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.settled),
     subscribers: (scope, signal) => listSubscribers({ outbox, view, dead }, scope, signal),

@@ -2,7 +2,7 @@ import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { SenderRefusals } from '../../domain/summary-figures.js';
 import { hasAllSince } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
-import type { LedgerSummary, Summarise } from '../../index/questions/create-summary.js';
+import type { LedgerSummary, SummaryQuery } from '../../index/questions/find-summary.js';
 import { retentionWarning } from '../../recovery/reconcile/fetch/retention-deadline.js';
 import type { RetentionView } from '../../recovery/retention/retention-view.js';
 import type { ReconcileFigures, VerifyFigures } from '../answers/health.js';
@@ -18,7 +18,7 @@ import { issuesInScope } from './replica-issues.js';
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }>
   extends CallbackSources {
   readonly view: Pick<LedgerView, 'status' | 'extent' | 'failingNow' | 'callbacks' | 'bodyFigures'>;
-  readonly summarise: Summarise;
+  readonly summarise: (query: SummaryQuery) => Promise<LedgerSummary>;
   readonly retained: RetentionView;
   /** The signals end what is still being read. */
   readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;

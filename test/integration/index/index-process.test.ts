@@ -97,16 +97,13 @@ describe('the index of a process', () => {
 
   async function answers(index: IndexOfStore) {
     const range = { since: UNTIL - 2 * DAY, until: UNTIL };
-    const period = { range, by: { begin: range.since, width: DAY, count: 2 }, keep: 10 };
+    const parts = { begin: range.since, width: DAY, count: 2 };
+    const question = { range, parts, by: null, limit: 10, refusals: [], lastSince: UNTIL };
     const { since, missing } = await index.call('state');
     return {
       places: await index.call('findLines', { limit: 10_000 }),
       failing: await index.call('findFailures', {}),
-      figures: [...(await index.call('sumLines', period)).groups].map(([part, { lines, bytes }]) => [
-        part,
-        lines,
-        bytes,
-      ]),
+      figures: (await index.call('summarise', question)).buckets.map(({ lines, bytes }) => [lines, bytes]),
       ...{ since, missing },
     };
   }

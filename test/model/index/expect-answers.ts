@@ -9,7 +9,7 @@ import type { LinePlace } from '../../../src/ledger/log/line-place.js';
 import { expectBodies } from './expect-bodies.js';
 import { expectEvents } from './expect-events.js';
 import { expectFailures } from './expect-failures.js';
-import { expectCallbacks, expectLastAccepted } from './expect-figures.js';
+import { expectCallbacks } from './expect-figures.js';
 import { expectJobs } from './expect-jobs.js';
 import { expectSummary } from './expect-summary.js';
 import { existsFor, FIRST, type Placed, type PlacedAttempt } from './indexed-ledger.js';
@@ -106,7 +106,6 @@ export async function expectAnswers(
       expectFailures(index, lines, { scope, source, ...times });
     }
     expectJobs(index, lines, scope);
-    expectLastAccepted(index, lines, scope);
     for (const { since = HOUR } of queries) expectCallbacks(index, lines, FIRST + since, scope);
   }
   for (const query of queries) await expectSummary(index, lines, query);

@@ -5,28 +5,12 @@ import { isStillTried } from '../../../src/domain/still-tried.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { Placed } from './indexed-ledger.js';
-import { FIRST } from './indexed-ledger.js';
 
 type Scope = ReadonlySet<string> | null;
 
 const isOf = (scope: Scope) => (placed: Placed) => scope === null || scope.has(placed.line.source ?? '');
 const received = ({ line }: Placed) => Date.parse(line.receivedAt);
 const codeOf = ({ reason }: LedgerLine) => (reason === 'overloaded' ? reason : null);
-
-export function expectLastAccepted(index: LedgerIndex, lines: readonly Placed[], scope: Scope): void {
-  const last = new Map<string, number>();
-  const since = FIRST + HOUR;
-  for (const placed of lines.filter(isOf(scope))) {
-    const { origin, outcome, source, region, credential } = placed.line;
-    if (placed.place.written < since || origin !== 'callback' || outcome === 'refused') continue;
-    const name = JSON.stringify([source, region, credential]);
-    last.set(name, Math.max(last.get(name) ?? 0, placed.place.written));
-  }
-  const found = index.lastAccepted({ since, scope });
-  const named = found.map(({ written: at, ...of }) => [JSON.stringify(Object.values(of)), at] as const);
-  // There can be several of a name.
-  expect(new Map(named.sort(([, a], [, b]) => a - b))).toEqual(last);
-}
 
 export function lastOf(lines: readonly Placed[], scope: Scope) {
   const last = { byRegion: {}, byCredential: {} };

@@ -3,6 +3,7 @@ import { afterAll, expect, it } from '@jest/globals';
 import { createApplySegments } from '../../../src/index/apply/apply-segments.js';
 import { deleteHoursBefore } from '../../../src/index/fill/delete-hours.js';
 import { createLineClasses } from '../../../src/index/line-classes.js';
+import { WHOLE } from '../../../src/index/queries/align-period.js';
 import { createIndexQuestions } from '../../../src/index/queries/index-questions.js';
 import { SCHEMA } from '../../../src/index/schema.js';
 import { hourAt } from '../../../src/ledger/hours.js';
@@ -56,6 +57,7 @@ const HOUR = Date.parse('2026-03-04T12:00:00.000Z');
 const EVENT = '01K4EXAMP00000000000000000';
 const RANGE = { since: HOUR, until: HOUR + 90_000 };
 const CUSTOMER = { name: 'customer', value: 'acme' };
+const SUMMARY = { range: RANGE, parts: WHOLE, limit: 9, refusals: [], lastSince: HOUR };
 const SCOPE = new Set(['intake']);
 
 const database = new NotingDatabase(':memory:');
@@ -91,19 +93,13 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
     [{ text: 'job', match: 'whole', names: ['call', 'customer'], limit: 20 }],
     [{ text: '7', match: 'part', names: [], limit: 20, scope: SCOPE }],
   ],
-  lastAccepted: [[{ since: HOUR }]],
-  sumLines: [
-    [{ range: RANGE, by: 'cause', keep: 9 }],
-    [{ range: RANGE, by: { begin: HOUR, width: 1000, count: 9 }, keep: 9 }],
-    [{ range: RANGE, by: 'source', context: CUSTOMER, keep: 9 }],
-    [{ range: RANGE, by: 'context.call', context: CUSTOMER, keep: 9 }],
+  summarise: [
+    [{ ...SUMMARY, by: 'cause' }],
+    [{ ...SUMMARY, by: { begin: HOUR, width: 1000, count: 9 } }],
+    [{ ...SUMMARY, by: 'source', context: CUSTOMER }],
+    [{ ...SUMMARY, by: 'context.customer' }],
+    [{ ...SUMMARY, by: 'context.customer', context: CUSTOMER }],
   ],
-  countMissed: [[{ range: RANGE, by: 'source', context: CUSTOMER }]],
-  missedByContext: [
-    [{ range: RANGE, by: 'context.call' }],
-    [{ range: RANGE, by: 'context.call', context: CUSTOMER }],
-  ],
-  countActs: [[{ range: RANGE }]],
   countCallbacks: [[{ now: HOUR }]],
   countJobs: [[{ since: HOUR }]],
   eventsOfJob: [['job']],
@@ -140,8 +136,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   // An index does not find a part of an id or a value; of the values that have it, those of the newest lines are listed.
   matchJobs: ['lines', 'context_values', 'contexts'],
   // Of all values of a name: a worker of its own does that.
-  sumLines: ['context_values'],
-  missedByContext: ['context_values', 'contexts'],
+  summarise: ['context_values', 'contexts'],
   // Of all failing jobs.
   failurePage: ['failures'],
   failingJobs: ['failures'],
@@ -165,7 +160,7 @@ function applyLines(): void {
   const recovered = ledgerLine({
     origin: 'recovery',
     outcome: 'recovered',
-    expectedAt: new Date(HOUR).toISOString(),
+    ...{ receivedAt: new Date(HOUR).toISOString(), items: [], context: { customer: 'acme' } },
   });
   const act = ledgerLine({ origin: 'admin', outcome: 'acknowledged', actor: 'alice' });
   const attempt = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
+import { WHOLE } from '../../../../src/index/queries/align-period.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 
 const HOUR = Date.parse('2026-03-04T12:00:00.000Z');
@@ -47,8 +48,9 @@ describe('a failing job', () => {
     index.apply([{ hour: HOUR, writer: 'w', number: 1, written: HOUR, content }]);
     expect(index.findFailures()).toHaveLength(2);
     const range = { since: HOUR, until: HOUR + 3_600_000 };
-    const sum = index.sumLines({ range, by: null, keep: 1 }).groups.get('');
-    expect(sum?.lines).toBe(2);
+    const parts = { ...WHOLE, begin: HOUR };
+    const sum = index.summarise({ range, parts, by: null, limit: 1, refusals: [], lastSince: HOUR });
+    expect(sum.total.lines).toBe(2);
     index.close();
   });
 });

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { createIndexFiller } from '../../../../src/index/fill/fill-index.js';
 import { fillAll } from '../../../../src/index/fill/index-filler.js';
 import { indexInThread } from '../../../../src/index/fill/index-in-thread.js';
+import { WHOLE } from '../../../../src/index/queries/align-period.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
@@ -24,12 +25,14 @@ it.each([10, 0])(
     const filler = (reach: number) =>
       createIndexFiller({ store, index, clock: () => now, reach, retention: DAY, maxBytes: 2 ** 30 });
     const linesLeft = async () => (await index.call('findLines', { limit: 20_000 })).length;
-    const range = { since: 0, until: now };
+    const question = {
+      ...{ range: { since: 0, until: now }, parts: WHOLE, by: 'context.customer' as const },
+      ...{ limit: 1, refusals: [], lastSince: now },
+    };
     const counted = async () => [
       await index.call('countLines'),
       await linesLeft(),
-      (await index.call('sumLines', { range, by: 'context.customer', keep: 1 })).groups.get('["acme",null]')
-        ?.lines,
+      (await index.call('summarise', question)).groups?.find(({ value }) => value === 'acme')?.lines,
     ];
     await fillAll(filler(30 * DAY));
     expect(await counted()).toEqual([LINES, LINES, LINES]);

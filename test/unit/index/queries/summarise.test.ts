@@ -1,9 +1,19 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createLedgerIndex, type LedgerIndex } from '../../../../src/index/ledger-index.js';
+import { WHOLE } from '../../../../src/index/queries/align-period.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 
 const HOUR = Date.parse('2026-03-04T12:00:00.000Z');
-const ALL = { range: { since: HOUR, until: HOUR + 3_600_000 } };
+const ALL = {
+  ...{ range: { since: HOUR, until: HOUR + 3_600_000 }, parts: WHOLE },
+  ...{ limit: 9, refusals: [], lastSince: HOUR },
+};
+
+/** Jobs with a missed callback: all, and by group. */
+function missedBy(by: 'source' | 'outcome' | 'context.customer') {
+  const { total, groups } = index.summarise({ ...ALL, by });
+  return [total.missed, groups?.map(({ value, missed }) => [value, missed])];
+}
 
 let index: LedgerIndex;
 beforeEach(() => {
@@ -22,8 +32,8 @@ it('counts no missed callback of a line that names no job', () => {
   const content = Buffer.from(`${JSON.stringify(line)}\n`);
   index.apply([{ hour: HOUR, writer: 'w', number: 1, written: HOUR, content }]);
 
-  expect(index.countMissed({ ...ALL, by: 'source' })).toEqual([]);
-  expect(index.missedByContext({ ...ALL, by: 'context.customer' })).toEqual({ groups: [], jobs: 0 });
+  expect(missedBy('source')).toEqual([0, [['default', 0]]]);
+  expect(missedBy('context.customer')).toEqual([0, [['acme', 0]]]);
 });
 
 it('counts no missed callback of a job that recovery fetched again because it was lost from the store', () => {
@@ -45,8 +55,12 @@ it('counts no missed callback of a job that recovery fetched again because it wa
   const content = Buffer.from(texts.join(''));
   index.apply([{ hour: HOUR, writer: 'w', number: 1, written: HOUR, content }]);
 
-  expect(index.countMissed({ ...ALL, by: 'outcome' })).toMatchObject([
-    [expect.stringContaining('recovered'), 1],
+  expect(missedBy('outcome')).toEqual([
+    1,
+    [
+      ['recovered', 1],
+      ['stored', 0],
+    ],
   ]);
-  expect(index.missedByContext({ ...ALL, by: 'context.customer' }).jobs).toBe(1);
+  expect(missedBy('context.customer')).toEqual([1, [['acme', 1]]]);
 });

@@ -38,6 +38,11 @@ interface MissedCallbacks {
   readonly lastJob: string | null;
 }
 
+/** The same of one source. */
+interface MissedOfSource extends MissedCallbacks {
+  readonly source: string;
+}
+
 /** How the callbacks of the last hour and day fared. */
 export interface RecentCallbacks {
   /** Milliseconds since the epoch: lines from then on were counted. Later than asked where the index begins later. */
@@ -45,7 +50,7 @@ export interface RecentCallbacks {
   readonly daySince: number;
   readonly accepted: ReadonlyMap<string | null, AcceptedCallbacks>;
   readonly refused: readonly RefusedCallbacks[];
-  readonly missed: MissedCallbacks;
+  readonly missed: MissedCallbacks & { readonly bySource: readonly MissedOfSource[] };
 }
 
 const DAY = 24 * HOUR;
@@ -67,7 +72,7 @@ export function countCallbacks(
   return {
     ...{ hourSince, daySince, accepted: acceptedOf },
     refused: refusedSince(database, { refused, accepted, acceptedOf, since: hourSince, now }),
-    missed: missedSince(index, own.filter(isMissed), daySince, now),
+    missed: missedCallbacks(index, own.filter(isMissed), daySince, now),
   };
 }
 
@@ -141,6 +146,21 @@ interface RefusedGroup {
 function newGroup(source: string | null, reason: ReasonCode | null): RefusedGroup {
   const newTally = () => ({ jobs: new Set<string>(), unnamed: 0 });
   return { source, reason, before: newTally(), since: newTally(), first: Number.POSITIVE_INFINITY };
+}
+
+function missedCallbacks(
+  index: AskedIndex,
+  recoveries: readonly LineClass[],
+  since: number,
+  now: number,
+): RecentCallbacks['missed'] {
+  const all = missedSince(index, recoveries, since, now);
+  const sources = new Set(all.jobs === 0 ? [] : recoveries.flatMap(({ source }) => source ?? []));
+  const bySource = [...sources].map((source) => {
+    const own = recoveries.filter((each) => each.source === source);
+    return { source, ...missedSince(index, own, since, now) };
+  });
+  return { ...all, bySource: bySource.filter(({ jobs }) => jobs > 0) };
 }
 
 function missedSince(

@@ -4,8 +4,17 @@ import type { RecentCallbacks } from '../queries/count-callbacks.js';
 
 /** How the callbacks of the last hour and day fared. */
 export interface CallbackCounts extends RecentCallbacks {
-  /** `ofJobs`: jobs of the last day with a callback, or one that was missed. */
-  readonly missed: RecentCallbacks['missed'] & { readonly ofJobs: number };
+  /** Of all sources, and of each that missed some. */
+  readonly missed: MissedFigures & { readonly bySource: readonly MissedOfSource[] };
+}
+
+export interface MissedFigures extends Omit<RecentCallbacks['missed'], 'bySource'> {
+  /** Jobs of the last day with a callback, or one that was missed. */
+  readonly ofJobs: number;
+}
+
+interface MissedOfSource extends MissedFigures {
+  readonly source: string;
 }
 
 /**
@@ -47,7 +56,7 @@ export function createPacedCounts<Counted>(keptFor: (counted: Counted) => number
 
 const DAY = 24 * 3_600_000;
 
-/** Counts how callbacks fared: the names are scopes, of which there are at most as many as tokens. */
+/** Counts how callbacks fared: the names are scopes, of which there are at most as many as tokens and sources. */
 export function createCallbackCounts(
   index: IndexCalls,
   clock: () => number,
@@ -58,15 +67,27 @@ export function createCallbackCounts(
   async function count(name: string, scope: SourceScope): Promise<CallbackCounts> {
     const now = clock();
     const counts = await index.call('countCallbacks', { now, scope });
-    const countJobs = () => index.call('countJobs', { since: counts.daySince, scope });
     // While the index is being built there are soon many more.
     const isWhole = counts.daySince <= now - DAY;
-    const ofJobs = await (isWhole ? jobsOfDay(name, countJobs) : countJobs());
-    return { ...counts, missed: { ...counts.missed, ofJobs } };
+    const jobsOf = (of: string, sources: SourceScope) => {
+      const countJobs = () => index.call('countJobs', { since: counts.daySince, scope: sources });
+      return isWhole ? jobsOfDay(of, countJobs) : countJobs();
+    };
+    const ofJobs = await jobsOf(name, scope);
+    const bySource: MissedOfSource[] = [];
+    for (const missed of counts.missed.bySource) {
+      const of = new Set([missed.source]);
+      bySource.push({ ...missed, ofJobs: await jobsOf(nameOf(of), of) });
+    }
+    return { ...counts, missed: { ...counts.missed, ofJobs, bySource } };
   }
 
   return (scope) => {
-    const name = JSON.stringify(scope && [...scope].sort());
+    const name = nameOf(scope);
     return counted(name, () => count(name, scope));
   };
+}
+
+function nameOf(scope: SourceScope): string {
+  return JSON.stringify(scope && [...scope].sort());
 }

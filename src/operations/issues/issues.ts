@@ -62,6 +62,8 @@ export interface IssueParams {
     readonly since: string;
   };
   'callbacks-missed': {
+    /** Null for all sources together. */
+    readonly source: string | null;
     /** Jobs that recovery had to fetch, and how many of them within the last hour. */
     readonly missed: number;
     readonly lastHour: number;

@@ -82,10 +82,10 @@ export function refusedRemedy({ source, cause }: Pick<Refused, 'source' | 'cause
     .join(' ');
 }
 
-export function missedInWords({ missed, lastHour, jobs, since }: Missed, time: ShowTime): string {
+export function missedInWords({ source, missed, lastHour, jobs, since }: Missed, time: ShowTime): string {
   const lately =
     lastHour === 0 ? 'none of them in the last hour' : `${count(lastHour)} of them in the last hour`;
-  return `The callbacks of ${count(missed)} of ${plural(jobs, 'job')} since ${time(since)} did not bring the results, so that recovery had to fetch them; ${lately}.`;
+  return `The callbacks of ${count(missed)} of ${plural(jobs, 'job')}${source === null ? '' : ` of ${source}`} since ${time(since)} did not bring the results, so that recovery had to fetch them; ${lately}.`;
 }
 
 export function missedRemedy({ job }: Pick<Missed, 'job'>): string {

@@ -101,11 +101,20 @@ export function expectCallbacks(
   const newestFirst = late.toSorted(
     (a, b) => received(b) - received(a) || ((a.line.jobId ?? '') < (b.line.jobId ?? '') ? -1 : 1),
   );
-  expect(found.missed).toEqual({
-    jobs: jobsOf(late).size,
-    lastHour: jobsOf(late.filter((each) => ofHour.includes(each))).size,
-    lastJob: newestFirst[0]?.line.jobId ?? null,
-  });
+  const missedOf = (source?: string | null) => {
+    const own = newestFirst.filter(({ line }) => source === undefined || line.source === source);
+    return {
+      jobs: jobsOf(own).size,
+      lastHour: jobsOf(own.filter((each) => ofHour.includes(each))).size,
+      lastJob: own[0]?.line.jobId ?? null,
+    };
+  };
+  const { bySource, ...all } = found.missed;
+  expect(all).toEqual(missedOf());
+  const missing = new Set(late.flatMap(({ line }) => line.source ?? []));
+  expect(new Map(bySource.map(({ source, ...own }) => [source, own]))).toEqual(
+    new Map([...missing].map((source) => [source, missedOf(source)])),
+  );
   expect(index.countJobs({ since: found.daySince, scope })).toBe(jobsOf([...accepted, ...missed]).size);
 }
 

@@ -1,7 +1,7 @@
 import type { SenderRefusals } from '../../../domain/summary-figures.js';
-import type { CallbackCounts } from '../../../index/questions/paced-counts.js';
+import type { CallbackCounts, MissedFigures } from '../../../index/questions/paced-counts.js';
 import { issueOf } from '../../issues/issue-kinds.js';
-import type { Issue, IssueLevel } from '../../issues/issues.js';
+import { type Issue, type IssueLevel, LEVELS } from '../../issues/issues.js';
 
 /** What the verdict needs to know of callbacks. */
 export interface CallbackFacts
@@ -121,18 +121,30 @@ function acceptedBy({ accepted }: CallbackFacts, source: string | null) {
 }
 const NONE = { jobs: 0, requests: 0, lastAt: Number.NEGATIVE_INFINITY };
 
-/** Five and 1 % of the last day warn; five and 20 % fail while the last hour still misses some. */
+/** A source is an issue of its own where that is worse than all together: a busy one would hide that another gets nothing. */
 function missedIssues({ missed, daySince }: CallbackFacts): Issue[] {
-  const { jobs, ofJobs, lastHour, lastJob } = missed;
+  const { bySource, ...all } = missed;
+  const since = new Date(daySince).toISOString();
+  const overall = missedLevel(all);
+  return [{ source: null, ...all }, ...bySource].flatMap(({ source, jobs, ofJobs, lastHour, lastJob }) => {
+    const level = missedLevel({ jobs, ofJobs, lastHour });
+    if (level === null || (source !== null && overall !== null && rankOf(level) <= rankOf(overall)))
+      return [];
+    return [
+      issueOf(
+        'callbacks-missed',
+        { source, missed: jobs, jobs: ofJobs, lastHour, job: lastJob, since },
+        level,
+      ),
+    ];
+  });
+}
+
+const rankOf = (level: IssueLevel) => LEVELS.indexOf(level);
+
+/** Five and 1 % of the last day warn; five and 20 % fail while the last hour still misses some. */
+function missedLevel({ jobs, ofJobs, lastHour }: Omit<MissedFigures, 'lastJob'>): IssueLevel | null {
   const share = ofJobs === 0 ? 0 : jobs / ofJobs;
-  if (jobs < FEW || share < SHARE_MISSED.warning) return [];
-  const level = share >= SHARE_MISSED.failing && lastHour > 0 ? 'failing' : 'warning';
-  const params = {
-    missed: jobs,
-    jobs: ofJobs,
-    lastHour,
-    job: lastJob,
-    since: new Date(daySince).toISOString(),
-  };
-  return [issueOf('callbacks-missed', params, level)];
+  if (jobs < FEW || share < SHARE_MISSED.warning) return null;
+  return share >= SHARE_MISSED.failing && lastHour > 0 ? 'failing' : 'warning';
 }

@@ -39,10 +39,11 @@ function figuresOf(
     index.apply([{ hour, writer: `w${at}`, number: 1, written, content }]);
   }
   index.saveRange({ since, until });
-  const { missed, ...figures } = index.countCallbacks({ now: NOW, scope });
+  const { missed: counted, ...figures } = index.countCallbacks({ now: NOW, scope });
+  const { bySource, ...missed } = counted;
   const ofJobs = index.countJobs({ since: figures.daySince, scope });
   index.close();
-  return { ...figures, missed: { ...missed, ofJobs } };
+  return { ...figures, missed: { ...missed, ofJobs }, bySource };
 }
 
 describe('rejected callbacks of the last hour', () => {
@@ -152,6 +153,20 @@ describe('missed callbacks of the last day', () => {
     expect(figuresOf([recovery(20, 'late', { items: [transcript] }), late]).missed).toMatchObject({
       jobs: 1,
     });
+  });
+
+  it('are counted for each source as well', () => {
+    const { bySource } = figuresOf([
+      recovery(20, 'a'),
+      recovery(90, 'b', { source: 'other' }),
+      recovery(20, 'b', { source: 'other' }),
+      recovery(30, 'c', { source: 'other' }),
+      accepted(20, 'd', 'quiet'),
+    ]);
+    expect(bySource).toEqual([
+      { source: 'intake', jobs: 1, lastHour: 1, lastJob: 'a' },
+      { source: 'other', jobs: 2, lastHour: 2, lastJob: 'b' },
+    ]);
   });
 
   it('say how far back the index reaches', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import type { IndexCalls } from '../../../../src/index/index-calls.js';
 import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
 import { createCallbackCounts } from '../../../../src/index/questions/paced-counts.js';
@@ -9,10 +10,14 @@ const NOW = Date.parse('2026-03-04T12:30:00.000Z');
 
 /** An index with jobs of the last hour, and what it was asked. */
 function indexOf(jobs: number, since: number | null = null) {
-  const index = createLedgerIndex(':memory:', 'store');
   const receivedAt = new Date(NOW).toISOString();
-  const line = (_: unknown, at: number) => JSON.stringify(ledgerLine({ receivedAt, jobId: `j${at}` }));
-  const content = Buffer.from(Array.from({ length: jobs }, line).join('\n'));
+  const lines = Array.from({ length: jobs }, (_, at) => ledgerLine({ receivedAt, jobId: `j${at}` }));
+  return indexWith(lines, since);
+}
+
+function indexWith(lines: readonly LedgerLine[], since: number | null = null) {
+  const index = createLedgerIndex(':memory:', 'store');
+  const content = Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n'));
   index.apply([{ hour: NOW - (NOW % HOUR), writer: 'w', number: 1, written: NOW, content }]);
   index.saveRange({ since, until: NOW });
   const asked: string[] = [];
@@ -49,6 +54,19 @@ describe('how often callbacks are counted', () => {
     now += 1;
     await Promise.all([count(null), count(null)]);
     expect(times('countCallbacks')).toBe(3);
+  });
+
+  it('sets what a source missed against the jobs of that source', async () => {
+    const lines = [
+      ledgerLine({ receivedAt: new Date(NOW).toISOString(), jobId: 'a', source: 'big' }),
+      ledgerLine({ receivedAt: new Date(NOW).toISOString(), jobId: 'b', source: 'small' }),
+      ledgerLine({
+        ...{ receivedAt: new Date(NOW).toISOString(), jobId: 'c', source: 'small' },
+        ...{ origin: 'recovery', outcome: 'recovered' },
+      }),
+    ];
+    const { missed } = await createCallbackCounts(indexWith(lines).calls, () => NOW)(null);
+    expect(missed).toMatchObject({ jobs: 1, ofJobs: 3, bySource: [{ source: 'small', jobs: 1, ofJobs: 2 }] });
   });
 
   it('is rarer still for all jobs of the day, unless the index lacks a part of it', async () => {

@@ -49,7 +49,7 @@ describe('notices of health', () => {
   });
 
   it('announce again an issue that begins to fail, and its end once', () => {
-    const missed = { missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
+    const missed = { source: null, missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
     const seen = (second: number) => {
       if (second >= 1200) return [];
       return [issueOf('callbacks-missed', missed, second < 300 ? 'warning' : 'failing')];
@@ -62,7 +62,7 @@ describe('notices of health', () => {
   });
 
   it('announce the end of a warning whose failure could not be announced', () => {
-    const missed = { missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
+    const missed = { source: null, missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
     const look = (state: TrackedIssues, ms: number, ...issues: Issue[]) =>
       afterLook(state, { issues, whole: true }, START + ms);
     const due = (state: TrackedIssues, ms: number) =>

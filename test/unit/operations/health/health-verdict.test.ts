@@ -33,7 +33,7 @@ const CALLBACKS: CallbackFacts = {
   daySince: NOW - 24 * 3_600_000,
   accepted: new Map(),
   refused: [],
-  missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null },
+  missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null, bySource: [] },
   unauthenticated: [],
 };
 const WELL: VerdictFacts = {
@@ -129,10 +129,10 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   },
   'callbacks-missed': {
     facts: {
-      callbacks: { ...CALLBACKS, missed: { jobs: 5, lastHour: 0, ofJobs: 9, lastJob: 'j' } },
+      callbacks: { ...CALLBACKS, missed: { jobs: 5, lastHour: 0, ofJobs: 9, lastJob: 'j', bySource: [] } },
     },
     is: 'callbacks warning',
-    params: { missed: 5, lastHour: 0, jobs: 9, job: 'j', since: '2026-11-19T12:00:00.000Z' },
+    params: { source: null, missed: 5, lastHour: 0, jobs: 9, job: 'j', since: '2026-11-19T12:00:00.000Z' },
     text: 'The callbacks of 5 of 9 jobs since 2026-11-19T12:00:00.000Z did not bring the results, so that recovery had to fetch them; none of them in the last hour.',
     remedy:
       'Find what keeps callbacks away: transcript-receiver job j shows what the service was answered, and Refusals what was rejected here.',
@@ -547,7 +547,7 @@ describe('the verdict', () => {
   });
 
   it('puts what callbacks suffer before all else of the same level', () => {
-    const missed = { jobs: 40, lastHour: 40, ofJobs: 40, lastJob: 'j' };
+    const missed = { jobs: 40, lastHour: 40, ofJobs: 40, lastJob: 'j', bySource: [] };
     const { issues } = verdictOf(
       {
         ...WELL,

@@ -14,7 +14,7 @@ const NOTHING: CallbackFacts = {
   daySince: minutesAgo(24 * 60),
   accepted: new Map(),
   refused: [],
-  missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null },
+  missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null, bySource: [] },
   unauthenticated: [],
 };
 
@@ -148,7 +148,7 @@ describe('refused callbacks to no source', () => {
 
 describe('missed callbacks', () => {
   const missed = (jobs: number, ofJobs: number, lastHour = 0) => ({
-    missed: { jobs, ofJobs, lastHour, lastJob: 'j1' },
+    missed: { jobs, ofJobs, lastHour, lastJob: 'j1', bySource: [] },
   });
   it.each<[string, string, Partial<CallbackFacts>]>([
     ['none', 'four of four', missed(4, 4, 4)],
@@ -159,5 +159,24 @@ describe('missed callbacks', () => {
     ['warning', 'five and 20 %, none of them in the last hour', missed(5, 25, 0)],
   ])('%s: %s', (level, _, facts) => {
     expect(levelOf(facts)).toBe(level);
+  });
+
+  it('are an issue of a source where that is worse than all together', () => {
+    const of = (source: string, jobs: number, ofJobs: number) => ({
+      source,
+      ...missed(jobs, ofJobs, 1).missed,
+    });
+    const issuesOf = (all: Partial<CallbackFacts>, ...bySource: ReturnType<typeof of>[]) =>
+      callbackIssues({ ...NOTHING, missed: { ...NOTHING.missed, ...all.missed, bySource } }, NOW).map(
+        ({ level, params }) => [level, 'missed' in params && [params.source, params.missed, params.jobs]],
+      );
+    expect(issuesOf(missed(7, 10_000, 1), of('small', 5, 5), of('big', 2, 9_995))).toEqual([
+      ['failing', ['small', 5, 5]],
+    ]);
+    expect(issuesOf(missed(40, 1000, 1), of('small', 5, 5), of('big', 35, 995))).toEqual([
+      ['warning', [null, 40, 1000]],
+      ['failing', ['small', 5, 5]],
+    ]);
+    expect(issuesOf(missed(5, 5, 1), of('only', 5, 5))).toEqual([['failing', [null, 5, 5]]]);
   });
 });

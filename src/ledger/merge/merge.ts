@@ -3,8 +3,7 @@ import { StoreError } from '../../store/object-store.js';
 import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { ledgerFolders, sentFolders } from '../log/log-hours.js';
-import type { MergeRecord } from '../log/merge-record.js';
-import { MergedHourError, readMergedHour } from '../log/merge-record.js';
+import { type MergedHour, MergedHourError, type MergeRecord, readMergedHour } from '../log/merge-record.js';
 import { endSegments } from './end-segments.js';
 import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
 import { mergeHour } from './merge-hour.js';
@@ -123,16 +122,16 @@ async function lookAt(run: Run, { hour, previous }: HourToMerge): Promise<boolea
     run.onRecord?.(record, report);
   };
   const onFault = (reason: string) => addFault(run, hour, reason);
-  let isDone = false;
+  let merged: MergedHour | null = null;
   try {
-    isDone = await attempt(run, hour, async () => {
-      const merged = await mergeHour(parts, hour, { previous, signal, onRecord, onFault });
-      report.swept += await sweepUnnamed(parts, merged);
-    });
+    merged = await attempt(run, hour, () => mergeHour(parts, hour, { previous, signal, onRecord, onFault }));
   } finally {
-    if (!isDone) report.oldestOpen ??= new Date(startOfHour(hour)).toISOString();
+    if (merged === null) report.oldestOpen ??= new Date(startOfHour(hour)).toISOString();
   }
-  return isDone;
+  if (merged === null) return false;
+  // The hour is merged all the same where a bucket denies deleting.
+  report.swept += (await attempt(run, hour, () => sweepUnnamed(parts, merged))) ?? 0;
+  return true;
 }
 
 /** Deletes the segments of hours that ended long enough ago. */
@@ -155,16 +154,13 @@ async function endOldSegments(run: Run): Promise<void> {
   }
 }
 
-/**
- * Resolves to whether it succeeded. What fails is in the report; the run continues. Throws only when the run was stopped or the store
- * fails every time.
- */
-async function attempt(run: Run, hour: string, work: () => Promise<void>): Promise<boolean> {
+/** Null for what fails, which is in the report; the run continues. Throws only when the run was stopped or the store fails every time. */
+async function attempt<Result>(run: Run, hour: string, work: () => Promise<Result>): Promise<Result | null> {
   const { signal } = run;
   try {
-    await work();
+    const result = await work();
     run.failures = 0;
-    return true;
+    return result;
   } catch (error) {
     if (signal?.aborted) throw error;
     addFault(run, hour, messageOf(error));
@@ -172,7 +168,7 @@ async function attempt(run: Run, hour: string, work: () => Promise<void>): Promi
     if (error instanceof MergedHourError) run.failures = 0;
     else run.failures += 1;
     if (run.failures === MAX_FAILURES) throw new StoreError('merge', `${MAX_FAILURES} hours failed in a row`);
-    return false;
+    return null;
   }
 }
 

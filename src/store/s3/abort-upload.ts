@@ -28,17 +28,21 @@ const TIME_LIMIT_MS = 10_000;
  * @returns whether it is proven gone; otherwise a later sweep aborts it
  */
 export async function abortUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
+  return abortWholly(bucket, upload).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Throws unless the upload is proven gone. */
+async function abortWholly(bucket: S3Bucket, upload: UploadAddress): Promise<void> {
   const abortSignal = AbortSignal.timeout(TIME_LIMIT_MS);
-  try {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      await abortOnce(bucket, upload, abortSignal);
-      if (!(await hasParts(bucket, upload, abortSignal))) return true;
-      await sleep(PAUSE_MS * attempt);
-    }
-  } catch {
-    // A later sweep aborts it.
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    await abortOnce(bucket, upload, abortSignal);
+    if (!(await hasParts(bucket, upload, abortSignal))) return;
+    await sleep(PAUSE_MS * attempt);
   }
-  return false;
+  throw new StoreError('abort', `parts of the upload of ${upload.key} are left`);
 }
 
 async function abortOnce(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<void> {
@@ -74,8 +78,9 @@ async function unlessMissing<T>(
 export async function abortS3Uploads(bucket: S3Bucket, folder: string): Promise<number> {
   let aborted = 0;
   for await (const { upload } of pendingUploads(bucket, folder)) {
-    if (!(await abortUpload(bucket, upload)))
-      throw new StoreError('abort', `an upload of ${upload.key} could not be aborted`);
+    await abortWholly(bucket, upload).catch((error: unknown) => {
+      throw s3StoreError('abort', upload.key, error);
+    });
     aborted += 1;
   }
   return aborted;

@@ -120,6 +120,10 @@ describe('a job that the service rejected, and whose callback was lost', () => {
     await utimes(join(folder, record), written, written);
     await reconcile(parts, { full: true, dryRun: true });
     expect(await records()).toEqual([record]);
+    const cannotDelete = { ...store, delete: () => Promise.reject(new Error('denied')) };
+    const { faults } = await reconcile({ ...parts, store: cannotDelete }, { full: true });
+    expect(faults).toEqual([]);
+    expect(await records()).toContain(record);
     // The simulator lists it all the same: the ledger has its line.
     await reconcile(parts, { full: true });
     expect(await records()).toEqual([`.ended/${jobId}/default.json`]);

@@ -138,8 +138,8 @@ export const UNFIT: Readonly<Record<string, readonly [Quirk, RegExp]>> = {
     },
     /does not list uploads/,
   ],
-  'an abort that does nothing': [ignored('AbortUpload', 204), /could not be aborted/],
-  'no abort': [refused('AbortUpload'), /could not be aborted/],
+  'an abort that does nothing': [ignored('AbortUpload', 204), /abort: parts of the upload of .* are left/],
+  'no abort': [refused('AbortUpload'), /abort: the server does not know this kind of request/],
   'other bytes': [
     (request, proper) => {
       const answer = proper(request);

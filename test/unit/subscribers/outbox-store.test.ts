@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { StoreError } from '../../../src/store/object-store.js';
 import { newOutboxState } from '../../../src/subscribers/outbox-state.js';
 import { createOutboxStore } from '../../../src/subscribers/outbox-store.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
@@ -28,6 +29,17 @@ describe("a subscriber's state", () => {
       );
     },
   );
+
+  it('passes from sender to sender where old claims cannot be deleted', async () => {
+    const store = createMemoryStore((operation) => {
+      if (operation === 'delete') throw new StoreError('delete', 'access denied', { condition: 'denied' });
+    });
+    const states = createOutboxStore(store, 'crm');
+    for (let number = 1; number <= 20; number += 1) {
+      expect(await states.claim(number, 'a')).toBe(true);
+      await states.save({ ...STATE, claim: number });
+    }
+  });
 
   it('that is gone is an error once a sender has sent or taken over from another one, until the claims are gone as well', async () => {
     const store = createMemoryStore();

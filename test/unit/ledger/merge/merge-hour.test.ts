@@ -67,6 +67,19 @@ describe('an object that a dead process left without a record', () => {
   });
 });
 
+describe('an object that no record names', () => {
+  it('does not hold up its hour where it cannot be deleted', async () => {
+    const unnamed = object.replace(/\d+-\w+(?=\.ndjson)/, '1-0123456789abcdef');
+    store.put(unnamed, 'of a dead process', now - 48 * HOUR);
+    const cannotDelete: typeof store = { ...store, delete: () => Promise.reject(new Error('denied')) };
+    const report = await createMerger({ store: cannotDelete, clock: () => now, keepSegments: null }).run();
+    const faults = [{ hour: `ledger/${hourAt(START)}`, reason: 'denied' }];
+    expect(report).toMatchObject({ records: 1, swept: 0, oldestOpen: null, faults });
+    expect(await merge()).toMatchObject({ swept: 1, faults: [] });
+    expect(store.objects.has(unnamed)).toBe(false);
+  });
+});
+
 describe('an hour that is over only by the clock of this machine', () => {
   it('gets no record, also from a process that has measured no clock before', async () => {
     let offset = 0;

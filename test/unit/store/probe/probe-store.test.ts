@@ -198,6 +198,16 @@ describe('probing a store', () => {
     expect((await probeBriefly(store)).findings).toHaveLength(3);
   });
 
+  it.each(['DeleteObject', 'AbortUpload', 'ListParts', 'ListUploads'])(
+    'uses a bucket that denies %s, without which only leftovers stay',
+    async (name) => {
+      const { store, standIn } = await standInStore();
+      standIn.misbehave = ({ operation }) =>
+        operation === name ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
+      expect(await probe(store)).toMatchObject({ writable: true, trustworthy: true });
+    },
+  );
+
   it('distinguishes an S3 that rejects conditions from one that ignores them', async () => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = ({ operation, attempt, key }) => {

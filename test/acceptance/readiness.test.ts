@@ -184,6 +184,16 @@ describe('before a bucket', () => {
         : null;
   }
 
+  async function expectReadySoon(): Promise<void> {
+    place.standIn.misbehave = () => null;
+    const isCanary = ({ operation, key }: { operation: string; key: string }) =>
+      operation === 'PutObject' && key.startsWith('prefix/.canary/');
+    const before = place.standIn.requests.filter(isCanary).length;
+    await until(async () => (await readiness(place)).status === 200);
+    // Two writes a check at most, the conditional one included; a failed line is remembered for sixty checks.
+    expect(place.standIn.requests.filter(isCanary).length - before).toBeLessThan(40);
+  }
+
   it('names the ledger when it may not be written, and is ready by the first checks after that, without a callback', async () => {
     denyWrites(place, ['ledger/']);
     for (let n = 0; n < 3; n += 1) expect((await deliver(place)).status).toBe(503);
@@ -194,13 +204,14 @@ describe('before a bucket', () => {
       finding: /below ledger\/: .*access denied/,
       status: /below ledger\/ since/,
     });
-    place.standIn.misbehave = () => null;
-    const isCanary = ({ operation, key }: { operation: string; key: string }) =>
-      operation === 'PutObject' && key.startsWith('prefix/.canary/');
-    const before = place.standIn.requests.filter(isCanary).length;
-    await until(async () => (await readiness(place)).status === 200);
-    // Two writes a check at most, the conditional one included; a failed line is remembered for sixty checks.
-    expect(place.standIn.requests.filter(isCanary).length - before).toBeLessThan(40);
+    await expectReadySoon();
+  });
+
+  it('is ready by the first checks after an outage that the store does not explain', async () => {
+    place.standIn.misbehave = () => ({ kind: 'answer', status: 500, code: 'InternalError' });
+    for (let n = 0; n < 3; n += 1) expect((await deliver(place)).status).toBe(503);
+    await until(async () => (await readiness(place)).status === 503);
+    await expectReadySoon();
   });
 
   it('names the prefixes when no source can be stored, and is ready while one can', async () => {

@@ -162,13 +162,16 @@ export class StoreHealth {
     return this.#ledgerFault() ?? this.#stoppingPlace();
   }
 
-  /** Without callbacks no line shows that it has ended: a proof of its place does, unless the store said nothing. */
+  /**
+   * Without callbacks no line shows that it has ended: a proof of its place does, and of what the store did not explain, such as answers 500,
+   * a canary besides.
+   */
   #ledgerFault(): StoreFault | null {
     const found = this.#ledger.fault();
     // The clock is asked itself.
     if (found === null || found.condition === 'clock') return null;
-    const isOver = found.condition !== null && this.#places.provenSince(LEDGER_FOLDER, found.at);
-    return isOver ? null : found;
+    const isOver = found.condition !== null || this.#canary.succeededSince(found.at);
+    return isOver && this.#places.provenSince(LEDGER_FOLDER, found.at) ? null : found;
   }
 
   /** The place without which no source can be stored; null when one can. */

@@ -115,6 +115,11 @@ export class Canary {
     return this.#last !== null && this.#ticks() - Math.max(this.#last.ticks, wroteAt) < this.#maxAge;
   }
 
+  /** Whether a check that began after a moment of `performance.now` succeeded. */
+  succeededSince(moment: number): boolean {
+    return this.#last !== null && this.#last.ticks - this.#last.latencyMs > moment;
+  }
+
   status(): CanaryStatus {
     const writable = this.isWritable();
     return {

@@ -163,7 +163,6 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     maxBytes: options.maxBytes ?? 2 * GIBIBYTE,
     ...{ onNewerLines: options.onNewerLines, subscribers: options.subscribers },
     onOpened,
-    isLookedAt: () => !isStarted || schedule.isLookedAt(),
   });
   const schedule = new FillSchedule(index, clock);
   const parts = { store, index };

@@ -17,14 +17,12 @@ export interface IndexFillerOptions {
   readonly maxBytes: number;
   /** Names of subscribers to whom nothing may have been sent yet; others are found in the store. */
   readonly subscribers?: readonly string[] | undefined;
-  /** Whether somebody looks: else what was sent to subscribers is taken once an hour. Default: somebody does. */
-  readonly isLookedAt?: (() => boolean) | undefined;
 }
 
 export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
-  const { store, index, clock, reach, retention, maxBytes, subscribers, isLookedAt = () => true } = options;
+  const { store, index, clock, reach, retention, maxBytes, subscribers } = options;
   const now = () => clock() + store.clockOffset();
-  const taken = new TakenHours({ store, index, now, reach, subscribers, isLookedAt });
+  const taken = new TakenHours({ store, index, now, reach, subscribers });
   const older = new OlderHours(taken, { store, index, now, reach, retention, maxBytes });
 
   function forget(error: unknown): never {

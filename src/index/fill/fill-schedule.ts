@@ -63,13 +63,13 @@ export class FillSchedule {
 
   /** Somebody looks: what is new is asked for at the fast interval for the next minute. */
   touch(): void {
-    const wasLookedAt = this.isLookedAt();
+    const wasLookedAt = this.#isLookedAt();
     this.#touchedAt = this.#clock();
     if (!wasLookedAt) this.#plan();
   }
 
   /** Whether somebody did within the last minute. */
-  isLookedAt(): boolean {
+  #isLookedAt(): boolean {
     return this.#clock() - this.#touchedAt < IN_USE;
   }
 
@@ -108,7 +108,7 @@ export class FillSchedule {
   }
 
   #interval(): number {
-    return this.isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL;
+    return this.#isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL;
   }
 
   async #fill(): Promise<void> {

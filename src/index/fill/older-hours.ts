@@ -99,12 +99,12 @@ export class OlderHours {
   }
 
   #hours(order: 'oldest' | 'newest', from: number, to: number): AsyncIterable<string> {
-    return hoursInOrder(this.#store, order, from, to, this.#taken.folders.roots());
+    return hoursInOrder(this.#store, order, from, to, this.#taken.roots());
   }
 
   /** What the records of an hour name that was read before. */
   async #namedBy(hour: string): Promise<NamedHour[]> {
-    const found = this.#taken.folders.all().map(async (folder) => {
+    const found = this.#taken.folders.map(async (folder) => {
       const { records } = await readMergedHour(this.#store, hour, folder);
       return records.flatMap(({ previous }) => (previous === null ? [] : [{ hour: previous, folder }]));
     });

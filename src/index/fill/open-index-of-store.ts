@@ -21,7 +21,6 @@ export interface IndexOfStoreOptions {
   readonly retention: number;
   readonly maxBytes: number;
   readonly subscribers?: readonly string[] | undefined;
-  readonly isLookedAt?: (() => boolean) | undefined;
   /** Called when the index was opened. */
   readonly onOpened?: ((place: IndexPlace, isShared: boolean) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */

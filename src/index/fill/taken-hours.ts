@@ -6,8 +6,9 @@ import {
   openHours,
   startOfHour,
 } from '../../ledger/hours.js';
+import { LEDGER_FOLDER, mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
-import { hoursInOrder } from '../../ledger/log/log-hours.js';
+import { hoursInOrder, sentFolders } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import type { FollowedHour } from '../../ledger/log/new-segments.js';
@@ -15,7 +16,6 @@ import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { MergedFault } from '../ledger-index.js';
-import { createFollowedFolders, type FollowedFolders } from './followed-folders.js';
 import { createSegmentTaker, type SegmentTaker } from './segment-taker.js';
 
 /**
@@ -36,19 +36,19 @@ interface TakenHoursOptions {
   readonly now: () => number;
   /** Milliseconds that the index reaches back. */
   readonly reach: number;
+  /** Names of subscribers to whom nothing may have been sent yet; others are found in the store. */
   readonly subscribers?: readonly string[] | undefined;
-  /** Whether somebody looks. */
-  readonly isLookedAt: () => boolean;
 }
 
 /** The hours of the log that the index has. Brings what is new, and single hours, into it; each call may reject, and the next one continues. */
 export class TakenHours {
-  readonly folders: FollowedFolders;
+  /** Folders of the segments that the index has: of the ledger, and of what was sent to each subscriber. */
+  folders: readonly string[] = [];
   readonly #store: ObjectStore;
   readonly #index: IndexCalls;
   readonly #now: () => number;
   readonly #reach: number;
-  readonly #isLookedAt: () => boolean;
+  readonly #subscribers: readonly string[];
   readonly #segments: SegmentTaker;
   /** The hours that are followed, those that `#log` reads. */
   #hours = new Map<string, FollowedHour>();
@@ -57,20 +57,24 @@ export class TakenHours {
   /** Whether range and hours are what the index has: not before the first call, nor after one that failed. */
   #isKnown = false;
 
-  constructor({ store, index, now, reach, subscribers, isLookedAt }: TakenHoursOptions) {
+  constructor({ store, index, now, reach, subscribers = [] }: TakenHoursOptions) {
     this.#store = store;
     this.#index = index;
     this.#now = now;
     this.#reach = reach;
-    this.#isLookedAt = isLookedAt;
+    this.#subscribers = subscribers;
     this.#segments = createSegmentTaker(index);
-    this.folders = createFollowedFolders(store, now, subscribers);
     this.#log = this.#follow();
   }
 
   /** Begin of what the index has; undefined before anything, null from the beginning of the ledger on. */
   get since(): number | null | undefined {
     return this.#range.since;
+  }
+
+  /** All folders of hours. */
+  roots(): readonly string[] {
+    return this.folders.flatMap((folder) => [folder, mergedFolder(folder)]);
   }
 
   relist(): void {
@@ -94,7 +98,7 @@ export class TakenHours {
     const [first = ''] = open;
     const { until } = this.#range;
     const isHourOver = until === null || firstOpenHour(until) < startOfHour(first);
-    if (await this.folders.look(this.#isLookedAt() || isHourOver)) this.#log.relist();
+    if (isHourOver || this.folders.length === 0) await this.#findFolders();
     for (const hour of open) if (!this.#hours.has(hour)) this.#hours.set(hour, await this.#begun(hour));
     await this.#segments.take(this.#log.newSegments());
     if (until !== null && isHourOver) await this.#finishBetween(firstOpenHour(until), startOfHour(first));
@@ -115,7 +119,7 @@ export class TakenHours {
     const segments = segmentsOfHour(
       {
         store: this.#store,
-        folders: this.folders.all(),
+        folders: this.folders,
         onLost: this.#segments.addMissing,
         onFault: ({ key, record }: MergedHourError) =>
           void faults.set(key, { key, segments: record === null ? 1 : 0 }),
@@ -156,6 +160,12 @@ export class TakenHours {
     while (await this.#index.call('deleteSome')) yield;
   }
 
+  async #findFolders(): Promise<void> {
+    const found = new Set([LEDGER_FOLDER, ...this.#subscribers.map(sentFolder)]);
+    for await (const folder of sentFolders(this.#store)) found.add(folder);
+    this.folders = [...found];
+  }
+
   #follow() {
     this.#hours = new Map();
     return createLogFollower({
@@ -163,7 +173,7 @@ export class TakenHours {
       hours: this.#hours,
       clock: this.#now,
       onLost: this.#segments.addMissing,
-      folders: this.folders.current,
+      folders: () => this.folders,
     });
   }
 
@@ -201,7 +211,7 @@ export class TakenHours {
   /** Takes the rest of the hours that have ended since the log was listed last. */
   async #finishBetween(begin: number, end: number): Promise<void> {
     let next = begin;
-    for await (const hour of hoursInOrder(this.#store, 'oldest', begin, end - 1, this.folders.roots())) {
+    for await (const hour of hoursInOrder(this.#store, 'oldest', begin, end - 1, this.roots())) {
       await assertListed(this.#store, await this.finish(hour), next);
       next = startOfHour(hour) + HOUR;
     }

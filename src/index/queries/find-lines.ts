@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { LINE_FILTER_NAMES, type LineFilters } from '../../domain/line-filters.js';
 import { isInScope } from '../../domain/rights.js';
-import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
+import type { LinePlace } from '../../ledger/log/line-place.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
@@ -30,70 +30,46 @@ export function findLines({ database, classes }: AskedIndex, query: LineQuery): 
   const { job, context, limit, scope, since = 0, until = Number.POSITIVE_INFINITY } = query;
   // One bound of the time: of two SQLite may use the farther one.
   const end = { written: until, writer: '', number: 0, line: 0 };
-  const before = query.before !== undefined && query.before.written < until ? query.before : end;
+  const { written, writer, number, line } =
+    query.before !== undefined && query.before.written < until ? query.before : end;
   const wanted = classes.all().filter((each) => matches(each, query));
   const ofWanted = `l.class IN (${idsOf(wanted)})`;
   const jobless = job === null ? ['l.job IS NULL'] : [];
   const visible = scope === undefined ? [] : [existsIn(scope, classes)];
-  /** @param time the column by which the index in use is ordered */
-  const find = (from: string, where: readonly string[], time = 'l.written') => {
-    // The time alone finds the place in the index.
-    const statement = database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
-      WHERE ${[...where, ...jobless, ...visible].join(' AND ')} AND ${time} >= ? AND ${time} <= ?
-        AND (${time}, r.writer, s.number, l.id % ${LINES}) < (?, ?, ?, ?)
-      ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
-    return (
-      given: readonly SQLInputValue[],
-      { written, writer, number, line }: LinePlace,
-      count: number,
-    ): PlacedLine[] => {
-      const place = [since, written, written, writer, number, line];
-      return statement.all(...given, ...place, count).map(placeOfRow);
-    };
-  };
+  const bounds = [since, written, written, writer, number, line, limit];
+  /** @param time the column by which the index in use is ordered. It alone finds the place in the index. */
+  const newest = (columns: string, from: string, where: readonly string[], time = 'l.written') =>
+    `SELECT ${columns} FROM ${from} ${JOIN_PLACE}
+     WHERE ${[...where, ...jobless, ...visible].join(' AND ')} AND ${time} >= ? AND ${time} <= ?
+       AND (${time}, r.writer, s.number, l.id % ${LINES}) < (?, ?, ?, ?) ${newestFirst(time)}`;
+  const find = (text: string, ...values: readonly SQLInputValue[]) =>
+    database
+      .prepare(text)
+      .all(...values)
+      .map(placeOfRow);
   const key = context === undefined ? [] : contextKey(context);
   if (job !== undefined && job !== null) {
     const ofContext = context === undefined ? [] : [HAS_CONTEXT];
-    return find('lines l', ['l.job = ?', ofWanted, ...ofContext])([job, ...key], before, limit);
+    return find(newest(PLACE, 'lines l', ['l.job = ?', ofWanted, ...ofContext]), job, ...key, ...bounds);
   }
   if (context !== undefined)
-    return find(BY_CONTEXT, ['c.name = ?', 'c.value = ?', ofWanted], 'c.written')(key, before, limit);
-  // Class by class: each has its lines in order, however rare they are.
-  const findOfClass = find('lines l', ['l.class = ?']);
-  return newestOf(wanted, limit, (id, place = before, count) => findOfClass([id], place, count));
+    return find(
+      newest(PLACE, BY_CONTEXT, ['c.name = ?', 'c.value = ?', ofWanted], 'c.written'),
+      ...key,
+      ...bounds,
+    );
+  // The newest of each class: each has its lines in order, however rare they are.
+  return find(
+    `SELECT ${PLACE} FROM json_each(?) k CROSS JOIN lines l
+       ON l.id IN (${newest('l.id', 'lines l', ['l.class = k.value'])}) ${JOIN_PLACE} ${newestFirst('l.written')}`,
+    `[${idsOf(wanted)}]`,
+    ...bounds,
+    limit,
+  );
 }
 
-/** Lines of a class that are asked for at first: most classes have none on a page. */
-const FIRST_LINES = 4;
-
-/** Merges the lines of classes, newest first; `find` gives those of a class before a place. */
-function newestOf(
-  wanted: readonly LineClass[],
-  limit: number,
-  find: (id: number, before: LinePlace | undefined, count: number) => PlacedLine[],
-): PlacedLine[] {
-  const streams = wanted.map(({ id }) => {
-    const count = Math.min(FIRST_LINES, limit);
-    return { id, count, at: 0, lines: find(id, undefined, count) };
-  });
-  const found: PlacedLine[] = [];
-  while (found.length < limit) {
-    let newest: { readonly stream: (typeof streams)[number]; readonly line: PlacedLine } | null = null;
-    for (const stream of streams) {
-      const line = stream.lines[stream.at];
-      if (line !== undefined && (newest === null || comparePlaces(line, newest.line) > 0))
-        newest = { stream, line };
-    }
-    if (newest === null) break;
-    const { stream, line } = newest;
-    found.push(line);
-    stream.at += 1;
-    if (stream.at < stream.count || stream.lines.length < stream.count) continue;
-    stream.count = Math.min(4 * stream.count, limit);
-    stream.lines = find(stream.id, line, stream.count);
-    stream.at = 0;
-  }
-  return found;
+function newestFirst(time: string): string {
+  return `ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`;
 }
 
 /** Whether the line `l` has a value of the context; it takes the values of `contextKey`. */

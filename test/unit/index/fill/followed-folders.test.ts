@@ -29,19 +29,19 @@ describe('what was sent to a subscriber', () => {
     store.put(key, `${JSON.stringify(attempt)}\n`, WRITTEN);
   }
 
-  const filler = (reach: number, isLookedAt: boolean) =>
+  const filler = (reach: number) =>
     createIndexFiller({
       ...{ store, index, clock: () => now, reach, retention: HOUR, maxBytes: 2 ** 30 },
-      ...{ subscribers: ['crm'], isLookedAt: () => isLookedAt },
+      subscribers: ['crm'],
     });
 
-  it('is taken of older hours also after a restart, while nobody looks', async () => {
+  it('is taken of older hours also after a restart', async () => {
     now = WRITTEN + 10 * HOUR;
     send('removed');
-    await fillAll(filler(2 * HOUR, false));
+    await fillAll(filler(2 * HOUR));
     expect(await index.call('eventsOfJob', 'job')).toEqual([]);
 
-    await fillAll(filler(24 * HOUR, false));
+    await fillAll(filler(24 * HOUR));
     expect(await index.call('eventsOfJob', 'job')).toMatchObject([
       { subscriber: 'removed', outcome: 'delivered' },
     ]);
@@ -49,7 +49,7 @@ describe('what was sent to a subscriber', () => {
 
   it('is taken at once of the first event of a subscriber', async () => {
     now = WRITTEN;
-    const follower = filler(HOUR, true);
+    const follower = filler(HOUR);
     await follower.takeNew();
     send('crm');
     await follower.takeNew();

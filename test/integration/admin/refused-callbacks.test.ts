@@ -3,7 +3,7 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { hourAt } from '../../../src/ledger/hours.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { Issue } from '../../../src/operations/issues/issues.js';
-import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { createSimulator } from '../../../src/simulator/simulator.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { rawClient } from '../../support/http/raw-http.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
@@ -19,54 +19,38 @@ import { until } from '../../support/until.js';
  * read every five seconds.
  */
 
-const SECRET = 'X-Callback-Token: correct-horse-battery-staple';
-const WRONG = 'X-Callback-Token: what-somebody-typed-instead';
+const SECRET = 'correct-horse-battery-staple';
+const WRONG = 'what-somebody-typed-instead';
+/** Requests that make an issue. */
+const ENOUGH = 6;
 const JSON_TYPE = { 'content-type': 'application/json' };
-const credentials = { main: { headers: [SECRET] } };
+const credentials = { main: { headers: [`X-Callback-Token: ${SECRET}`] } };
 
-interface Place extends RunningService {
-  readonly simulator: Simulator;
-}
-
-const speechOf = (simulator: Simulator) => ({
-  apiKey: simulator.apiKey,
-  regions: Object.fromEntries(
-    Object.entries(simulator.batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]),
-  ),
-  maxRequestsPerSecond: 1000,
-});
-
-type Start = (settings?: Record<string, unknown>) => Promise<Place>;
+type Start = (settings?: Record<string, unknown>) => Promise<RunningService>;
 
 /** A test with services of its own, which end with it: hooks do not run for concurrent tests. */
 function withServices<Row extends unknown[]>(test: (start: Start, ...row: Row) => Promise<void>) {
   return async (...row: Row) => {
-    const places: Place[] = [];
+    const services: RunningService[] = [];
     const start: Start = async (settings = {}) => {
-      const simulator = await createSimulator({ seed: 'refused', regions: { eu1: 0 }, timeScale: 0.001 });
-      const speech = speechOf(simulator);
-      const service = await startService({ sources: { intake: { credentials } }, speech, ...settings });
-      const place = { ...service, simulator };
-      places.push(place);
-      return place;
+      const service = await startService({ sources: { intake: { credentials } }, ...settings });
+      services.push(service);
+      return service;
     };
     try {
       await test(start, ...row);
     } finally {
-      for (const { simulator, stop } of places.reverse()) {
-        await simulator.close();
-        await stop();
-      }
+      for (const { stop } of services.reverse()) await stop();
     }
   };
 }
 
 /** A command with the settings of the service, as an operator or a CronJob runs it. */
-function command(name: string, { folder, simulator }: Place, ...options: string[]) {
+function command(name: string, { folder }: RunningService, speech: object = {}, ...options: string[]) {
   const settings = {
     store: { url: `file:${folder}` },
     sources: { intake: { credentials } },
-    speech: speechOf(simulator),
+    speech,
     recovery: { grace: '0s', interval: 'off' },
   };
   return runCommand([name, ...options], { NODE_CONFIG: JSON.stringify(settings) });
@@ -81,37 +65,36 @@ async function appendLines(folder: string, lines: readonly LedgerLine[]): Promis
   await store.close();
 }
 
-/** Jobs of the speech service with this header. Settles when it delivered or gave up their callbacks. */
-async function submit(count: number, header: string, { publicUrl, simulator }: Place) {
-  const jobs = Array.from({ length: count }, () =>
-    simulator.submit({
-      words: 20,
-      config: {
-        type: 'transcription',
-        notification_config: [
-          { url: `${publicUrl}/callbacks/intake`, contents: ['transcript'], auth_headers: [header] },
-        ],
-      },
-    }),
-  );
-  return Promise.all(jobs.map(async ({ notified }) => (await notified)[0]));
+/** Requests with this secret, each for a job of its own. */
+async function send(count: number, secret: string, { publicUrl }: RunningService): Promise<void> {
+  for (let n = 0; n < count; n += 1)
+    await sendCallback(
+      { publicUrl },
+      `id=j${n}&status=success`,
+      '',
+      { 'x-callback-token': secret },
+      'intake',
+    );
 }
 
-/** Sends bytes, and waits for the answer. */
-async function sendRaw(url: string, bytes: Buffer): Promise<void> {
-  const client = await rawClient(url);
-  await client.send(bytes);
-  await client.answer();
-  client.close();
+/** Sends bytes as often as it takes for an issue, and waits for each answer. */
+async function sendRaw({ publicUrl }: RunningService, text: string): Promise<void> {
+  for (let n = 0; n < ENOUGH; n += 1) {
+    const client = await rawClient(publicUrl);
+    await client.send(Buffer.from(text, 'latin1'));
+    await client.answer();
+    client.close();
+  }
 }
 
 const about = (issues: readonly Issue[], code: string) => issues.filter((issue) => issue.code === code);
 const verdictOf = async (service: RunningService) => (await adminApi(service).get('/health')).body.verdict;
 /** The issue once it counts all: counts are written within a second, then every ten, and read again after five. */
-async function refusedOf(service: RunningService, refused: number): Promise<Issue | undefined> {
+async function refusedOf(service: RunningService, refused: number, cause?: string) {
   let issue: Issue | undefined;
   await until(async () => {
-    [issue] = about((await verdictOf(service)).issues, 'callbacks-refused');
+    const issues = about((await verdictOf(service)).issues, 'callbacks-refused');
+    issue = issues.find(({ params }) => cause === undefined || params.cause === cause);
     return issue?.params.refused === refused;
   });
   return issue;
@@ -120,9 +103,20 @@ async function refusedOf(service: RunningService, refused: number): Promise<Issu
 it.concurrent(
   'a sender with the wrong secret is failing, by source and cause, also after reconcile fetched everything',
   withServices(async (start) => {
-    const service = await start();
-    expect(await submit(40, WRONG, service)).toEqual(Array(40).fill('failed'));
-    const { code, stdout } = await command('reconcile', service, '--json');
+    const simulator = await createSimulator({ seed: 'refused', regions: { eu1: 0 }, timeScale: 0.001 });
+    const regions = { eu1: { batchUrl: simulator.batchUrls.eu1 } };
+    const speech = { apiKey: simulator.apiKey, regions, maxRequestsPerSecond: 1000 };
+    const service = await start({ speech });
+    const notification = {
+      url: `${service.publicUrl}/callbacks/intake`,
+      contents: ['transcript'],
+      auth_headers: [`X-Callback-Token: ${WRONG}`],
+    };
+    const config = { type: 'transcription', notification_config: [notification] };
+    const sent = Array.from({ length: 40 }, () => simulator.submit({ words: 20, config }).notified);
+    expect(await Promise.all(sent)).toEqual(Array(40).fill(['failed']));
+    const { code, stdout } = await command('reconcile', service, speech, '--json');
+    await simulator.close();
     expect([code, JSON.parse(stdout).outcomes.recovered]).toEqual([0, 40]);
 
     await refusedOf(service, 160);
@@ -156,7 +150,7 @@ it.concurrent(
   'a sender with the wrong secret is known to a replica that starts afterwards',
   withServices(async (start) => {
     const first = await start();
-    await submit(2, WRONG, first);
+    await send(8, WRONG, first);
     await refusedOf(first, 8);
     const second = await start({ store: { url: `file:${first.folder}` } });
     const [issue] = about((await verdictOf(second)).issues, 'callbacks-refused');
@@ -173,7 +167,7 @@ it.concurrent(
   'what is no issue: is one stray request, beside callbacks and without any',
   withServices(async (start) => {
     const service = await start();
-    await sendCallback(service, 'id=stray&status=success', '', { 'x-callback-token': 'wrong' }, 'intake');
+    await send(1, WRONG, service);
     await until(async () => (await adminApi(service).get('/health')).body.callbacks?.rejected === 1);
     const { issues } = await verdictOf(service);
     expect(about(issues, 'callbacks-refused')).toEqual([]);
@@ -191,8 +185,7 @@ it.concurrent(
       sources: { intake: { credentials, allow: ['any'] } },
     };
     const first = await startService(settings);
-    for (let n = 0; n < 20; n += 1)
-      await sendCallback(first, `id=j${n}&status=success`, '', { 'x-callback-token': 'wrong' }, 'intake');
+    await send(20, WRONG, first);
     await first.stop();
     const second = await start(settings);
     const { callbacks, verdict } = (await adminApi(second).get('/health')).body;
@@ -206,42 +199,9 @@ it.concurrent(
   'the secret from an address that is not admitted counts: the service has a new address, or a balancer hides it',
   withServices(async (start) => {
     const service = await start({ sources: { intake: { credentials, allow: ['192.0.2.1'] } } });
-    await submit(2, SECRET, service);
+    await send(8, SECRET, service);
     const issue = await refusedOf(service, 8);
     expect(issue).toMatchObject({ params: { source: 'intake', cause: 'address-refused', refused: 8 } });
-  }),
-);
-
-it.concurrent(
-  'an unknown source counts where the address is admitted by a source',
-  withServices(async (start) => {
-    const service = await start();
-    for (let n = 0; n < 6; n += 1)
-      await sendCallback(service, `id=j${n}&status=success`, '{}', JSON_TYPE, 'intaek');
-    const issue = await refusedOf(service, 6);
-    expect(issue).toMatchObject({ params: { source: null, cause: 'source-unknown', refused: 6 } });
-  }),
-);
-
-const TRANSCRIPT = { method: 'POST', body: '{}', headers: JSON_TYPE };
-
-it.concurrent.each([
-  ['doubles a slash of', '//callbacks/intake', 'POST', 404, null, 'source-unknown'],
-  ['leaves its own prefix before', '/transcripts/callbacks/intake', 'POST', 404, null, 'source-unknown'],
-  ['cuts off', '/intake', 'PUT', 404, null, 'source-unknown'],
-  ['encodes', '/callbacks%2Fintake', 'POST', 404, null, 'source-unknown'],
-  ['follows a redirect of, as GET,', '/callbacks/intake', 'GET', 405, 'intake', 'method-not-allowed'],
-])(
-  'a callback that something in front has changed counts where it %s its path',
-  withServices(async (start, _, path, method, status, source, cause) => {
-    const service = await start();
-    const sent = method === 'GET' ? {} : { ...TRANSCRIPT, method };
-    for (let n = 0; n < 6; n += 1) {
-      const answer = await fetch(`${service.publicUrl}${path}?id=j${n}&status=success`, sent);
-      expect(answer.status).toBe(status);
-    }
-    const issue = await refusedOf(service, 6);
-    expect(issue).toMatchObject({ params: { source, cause, refused: 6 } });
   }),
 );
 
@@ -249,51 +209,66 @@ it.concurrent.each([
 const PROXY_HEADER = 'PROXY TCP4 192.0.2.1 192.0.2.2 40000 8080\r\n';
 const CLIENT_HELLO = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
 
-it.concurrent.each<[string, string, string, Record<string, unknown>]>([
-  ['TLS', CLIENT_HELLO, 'request-malformed', {}],
-  ['a PROXY header', PROXY_HEADER, 'proxy-protocol', { trustedProxies: ['127.0.0.0/8', '::1'] }],
-])(
-  'a callback that is no HTTP counts where the sender or its balancer sends %s',
-  withServices(async (start, _, bytes, cause, receiver) => {
-    const service = await start({ receiver });
-    for (let n = 0; n < 6; n += 1) await sendRaw(service.publicUrl, Buffer.from(bytes, 'latin1'));
-    const issue = await refusedOf(service, 6);
-    expect(issue).toMatchObject({ level: 'failing', params: { source: null, cause, refused: 6 } });
-  }),
-);
-
-it.concurrent.each<[string, string, Record<string, unknown>]>([
-  [
-    'an address that no source admits',
-    CLIENT_HELLO,
-    { sources: { intake: { credentials, allow: ['192.0.2.1'] } } },
-  ],
-  [
-    'an address that only `any` admits',
-    PROXY_HEADER,
-    { sources: { intake: { credentials, allow: ['any'] } } },
-  ],
-  [
-    'a trusted proxy, which passes it on',
-    CLIENT_HELLO,
-    { receiver: { trustedProxies: ['127.0.0.0/8', '::1'] } },
-  ],
-])(
-  'what is no HTTP is no issue from %s',
-  withServices(async (start, _, bytes, settings) => {
-    const service = await start(settings);
-    for (let n = 0; n < 6; n += 1) await sendRaw(service.publicUrl, Buffer.from(bytes, 'latin1'));
-    const { refusals } = (await adminApi(service).get('/refusals')).body;
-    expect(refusals).toEqual([]);
+it.concurrent(
+  'a callback counts where something in front has changed its path or method, or speaks TLS: told from other requests by its query',
+  withServices(async (start) => {
+    const service = await start();
+    const ask = async (path: string, sent: RequestInit) => {
+      const statuses = new Set<number>();
+      for (let n = 0; n < ENOUGH; n += 1)
+        statuses.add((await fetch(`${service.publicUrl}${path}`, sent)).status);
+      return [...statuses];
+    };
+    const changed: [path: string, method: string, status: number][] = [
+      ['/callbacks/intaek', 'POST', 404],
+      ['//callbacks/intake', 'POST', 404],
+      ['/transcripts/callbacks/intake', 'POST', 404],
+      ['/intake', 'PUT', 404],
+      ['/callbacks%2Fintake', 'POST', 404],
+      // As after a redirect.
+      ['/callbacks/intake', 'GET', 405],
+    ];
+    for (const [path, method, status] of changed) {
+      const sent = method === 'GET' ? {} : { method, body: '{}', headers: JSON_TYPE };
+      expect([path, await ask(`${path}?id=j&status=success`, sent)]).toEqual([path, [status]]);
+    }
+    for (const path of ['/', '/favicon.ico?id=1', '/callbacks/intake', '/.env?status=a']) await ask(path, {});
+    // Last: its count is read with all others.
+    await sendRaw(service, CLIENT_HELLO);
+    await refusedOf(service, ENOUGH, 'request-malformed');
+    const issues = about((await verdictOf(service)).issues, 'callbacks-refused');
+    const refused = issues.map(({ level, params }) => [level, params.source, params.cause, params.refused]);
+    expect(refused.sort()).toEqual([
+      ['failing', null, 'request-malformed', ENOUGH],
+      ['failing', null, 'source-unknown', 5 * ENOUGH],
+      ['failing', 'intake', 'method-not-allowed', ENOUGH],
+    ]);
   }),
 );
 
 it.concurrent(
-  'a callback that something in front has changed is told from other requests by its query',
+  'a PROXY header from a trusted proxy counts, and what else is no HTTP does not, which it passes on',
   withServices(async (start) => {
-    const service = await start();
-    for (const path of ['/', '/favicon.ico?id=1', '/callbacks/intake', '/.env?status=a'])
-      for (let n = 0; n < 6; n += 1) await fetch(`${service.publicUrl}${path}`);
+    const service = await start({ receiver: { trustedProxies: ['127.0.0.0/8', '::1'] } });
+    await sendRaw(service, CLIENT_HELLO);
+    await sendRaw(service, PROXY_HEADER);
+    const issue = await refusedOf(service, ENOUGH, 'proxy-protocol');
+    expect(issue).toMatchObject({ level: 'failing', params: { source: null } });
+    const { refusals } = (await adminApi(service).get('/refusals')).body;
+    expect(new Set(refusals.map(({ reason }: { reason: string }) => reason))).toEqual(
+      new Set(['proxy-protocol']),
+    );
+  }),
+);
+
+it.concurrent.each<[string, string, string]>([
+  ['an address that no source admits', CLIENT_HELLO, '192.0.2.1'],
+  ['an address that only `any` admits', PROXY_HEADER, 'any'],
+])(
+  'what is no HTTP is no issue from %s',
+  withServices(async (start, _, bytes, allowed) => {
+    const service = await start({ sources: { intake: { credentials, allow: [allowed] } } });
+    await sendRaw(service, bytes);
     const { refusals } = (await adminApi(service).get('/refusals')).body;
     expect(refusals).toEqual([]);
   }),
@@ -303,7 +278,7 @@ it.concurrent(
   'an authenticated callback that is rejected counts by job',
   withServices(async (start) => {
     const service = await start({ sources: { intake: { credentials, maxBytes: '1KiB' } } });
-    const token = { ...JSON_TYPE, 'x-callback-token': 'correct-horse-battery-staple' };
+    const token = { ...JSON_TYPE, 'x-callback-token': SECRET };
     for (let n = 0; n < 10; n += 1)
       await sendCallback(service, `id=j${n % 5}&status=success`, 'x'.repeat(2000), token, 'intake');
     const issue = await refusedOf(service, 5);

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { answerS3, type S3Answer, s3Error } from './s3-stand-in-answers.js';
 import { describeRequest, type S3Request } from './s3-stand-in-request.js';
 import { createS3State, type S3State } from './s3-stand-in-state.js';
@@ -84,7 +83,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
   };
 
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await buffer(message);
+    const body = Buffer.concat(await message.toArray());
     const described = describeRequest(message);
     const name = `${described.operation} ${described.key}`;
     const attempt = (attempts.get(name) ?? 0) + 1;

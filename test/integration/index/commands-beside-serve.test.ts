@@ -100,9 +100,12 @@ describe('a command beside a receiver of the same user', () => {
       const other = { ...settings, store: { url: `file:${join(folder.path, 'other')}` } };
       const path = await fileOf('index-', '.sqlite');
       const second = await startReady(other, { XDG_CACHE_HOME: join(folder.path, 'second') });
-      await fetch(`${second.publicUrl}/callbacks/mine?id=ours&status=success`, { method: 'POST' });
-      expect(await jobs(runCommand, all({ ...other, ledger: { index: { path } } }))).toEqual(['ours']);
-      await second.destroy();
+      try {
+        await fetch(`${second.publicUrl}/callbacks/mine?id=ours&status=success`, { method: 'POST' });
+        expect(await jobs(runCommand, all({ ...other, ledger: { index: { path } } }))).toEqual(['ours']);
+      } finally {
+        await second.destroy();
+      }
     });
 
     it('of its own where the receiver does not answer, whose index may be old', async () => {

@@ -2,7 +2,6 @@ import os from 'node:os';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { REASONS } from '../../../src/domain/reasons.js';
 import { configFolder } from '../../support/processes/config-folder.js';
-import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 
 const SECRET = 'a-secret-of-good-length';
@@ -51,7 +50,7 @@ describe('reasons', () => {
 
 describe('check-config', () => {
   it('says that the shipped configuration is valid, from any working directory', async () => {
-    const result = await runCli(['check-config'], {}, os.tmpdir());
+    const result = await runCommand(['check-config'], {}, os.tmpdir());
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(result.stdout).toMatch(/valid/);
     expect(result.stdout).toMatch(/warning: sources\.default has no credentials/);
@@ -63,14 +62,14 @@ describe('check-config', () => {
       admin: { tokens: { ada: 'ada-ada-ada-ada-ada-ada', bob: 'bob-bob-bob-bob-bob-bob' } },
       subscribers: { crm: { url: 'https://crm.example.com/', secrets: [secret, secret.replace('4', '5')] } },
     };
-    const { stdout } = await runCli(['check-config'], { NODE_CONFIG: JSON.stringify(config) });
+    const { stdout } = await runCommand(['check-config'], { NODE_CONFIG: JSON.stringify(config) });
     expect(stdout).toMatch(/ {2}admin tokens: ada, bob\n/);
     expect(stdout).toMatch(/ {2}subscriber crm: 2 secrets\n/);
     expect(stdout).not.toMatch(/ada-ada|whsec_/);
   });
 
   it('names all faults on standard error and exits with 2', async () => {
-    const result = await runCli(['check-config'], { NODE_CONFIG: '{"receiver":{"prot":1,"port":"x"}}' });
+    const result = await runCommand(['check-config'], { NODE_CONFIG: '{"receiver":{"prot":1,"port":"x"}}' });
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(/2 faults/);
     expect(result.stderr).toMatch(/receiver\.prot: .*did you mean port\?/);
@@ -101,7 +100,10 @@ describe('check-config', () => {
 describe('explain', () => {
   it('explains an accepted request in the shape of the admin API', async () => {
     const headers = ['-H', 'X-Forwarded-For: 40.74.41.91', '-H', `X-Token: ${SECRET}-1`];
-    const result = await runCli(['explain', 'intake', '--address', '10.0.0.1', ...headers, '--json'], env);
+    const result = await runCommand(
+      ['explain', 'intake', '--address', '10.0.0.1', ...headers, '--json'],
+      env,
+    );
     expect(result.code).toBe(0);
     expect(JSON.parse(result.stdout)).toEqual({
       decision: 'accept',
@@ -155,7 +157,7 @@ describe('explain', () => {
 
 describe('notification-config', () => {
   it('prints what to submit with a job, with the credential that lasts longest and was added last', async () => {
-    const result = await runCli(['notification-config', 'intake'], env);
+    const result = await runCommand(['notification-config', 'intake'], env);
     expect(result).toMatchObject({
       code: 0,
       stderr: 'transcript-receiver: the URL has no context; add --context <name>=<value> for call\n',
@@ -260,7 +262,7 @@ describe('notification-config', () => {
 
 describe('the command line', () => {
   it('lists its commands', async () => {
-    const result = await runCli(['--help']);
+    const result = await runCommand(['--help']);
     expect(result.code).toBe(0);
     for (const command of ['serve', 'check-config', 'explain', 'notification-config']) {
       expect(result.stdout).toContain(command);

@@ -30,7 +30,7 @@ async function begin(source: Record<string, unknown> = {}) {
   const env = {
     NODE_CONFIG: JSON.stringify({ store: { url: `file:${service.folder}`, partSize: '64KiB' } }),
   };
-  const cli = (args: readonly string[], run: typeof runCommand = runCommand) => run(args, env);
+  const cli = (args: readonly string[]) => runCommand(args, env);
   return {
     ...{ service, cli },
     store: (id: string, context = '') =>
@@ -43,7 +43,7 @@ describe('erase on the command line', () => {
   it.concurrent('erases and says what', async () => {
     const { service, cli, store } = await begin();
     await store('e1');
-    const result = await cli(['erase', 'e1', '--yes', '--reason', 'asked to', '--json'], runCli);
+    const result = await cli(['erase', 'e1', '--yes', '--reason', 'asked to', '--json']);
     expect(result).toMatchObject({ code: 0, stderr: '' });
     const record = { erasedAt: expect.stringMatching(/^2/), actor: 'command-line', reason: 'asked to' };
     const erased = { artefacts: 1, bytes: 5 };

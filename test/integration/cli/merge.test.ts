@@ -71,7 +71,7 @@ describe('merge on the command line', () => {
       ...(await writeHour(store, hoursAgo(9), SEGMENTS)),
     ];
     await writeHour(store, hoursAgo(0), SEGMENTS);
-    const first = await runCli(['merge'], settings({ speech: NO_KEY }));
+    const first = await runCommand(['merge'], settings({ speech: NO_KEY }));
     expect(first).toEqual({
       code: 0,
       stdout: 'Merged 2 hours: 60 lines of 12 segments in 2 objects.\n',

@@ -35,7 +35,7 @@ function settings(more: Record<string, unknown> = {}): Record<string, string> {
 describe('reconcile on the command line', () => {
   it('fetches, prints the report and exits with 0', async () => {
     const id = await fixture.lose();
-    const first = await runCli(['reconcile', '--json'], settings());
+    const first = await runCommand(['reconcile', '--json'], settings());
     expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(/^.*the store is empty.*\n$/) });
     const report = JSON.parse(first.stdout) as RecoveryReport;
     expect(report.outcomes.recovered).toBe(1);
@@ -121,7 +121,7 @@ describe('refetch on the command line', () => {
   it('fetches one job and prints its outcome', async () => {
     const jobId = await fixture.lose();
     await fixture.lose();
-    const result = await runCli(['refetch', jobId, '--json'], settings());
+    const result = await runCommand(['refetch', jobId, '--json'], settings());
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toMatchObject({ jobId, region: 'eu1', outcome: 'recovered' });
     expect(await visibleKeys(fixture.folder, 'jobs/')).toEqual([`jobs/${jobId}/transcript.json`]);

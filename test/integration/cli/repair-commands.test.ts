@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type RecordedRequest, recordingServer } from '../../support/http/recording-server.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { sendCallback } from '../../support/processes/admin-api.js';
-import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
@@ -36,13 +35,13 @@ async function startSubscriber(answer?: Parameters<typeof recordingServer>[0]) {
   return subscriber;
 }
 
-function cli(args: readonly string[], run: typeof runCommand = runCommand) {
+function cli(args: readonly string[]) {
   const settings = {
     store: { url: `file:${service.folder}`, partSize: '64KiB' },
     limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
     ...lost.settings,
   };
-  return run(args, { NODE_CONFIG: JSON.stringify(settings) });
+  return runCommand(args, { NODE_CONFIG: JSON.stringify(settings) });
 }
 
 describe('replay on the command line', () => {
@@ -91,7 +90,7 @@ describe('replay on the command line', () => {
       code: 2,
       stderr: expect.stringMatching(/--reason is empty/),
     });
-    const dismissed = await cli(['dismiss', id, '--reason', 'a test call'], runCli);
+    const dismissed = await cli(['dismiss', id, '--reason', 'a test call']);
     expect(dismissed).toMatchObject({ code: 0, stderr: '' });
     expect(dismissed.stdout).toMatch(/is settled: dismissed by command-line at .*: a test call\n$/);
     expect((await cli(['quarantine', '--state', 'all'])).stdout).toMatch(/does not parse\n$/);
@@ -131,7 +130,7 @@ describe('replay on the command line', () => {
 
   it('exits with 4 when something stays undone', async () => {
     await sendCallback(service, 'id=q1&status=success', '{"broken', { 'content-type': 'application/json' });
-    const result = await cli(['replay', 'release'], runCli);
+    const result = await cli(['replay', 'release']);
     expect(result.code).toBe(4);
     expect(result.stdout).toMatch(
       /is done: 0 of 1 done, 1 failed\n {2}undecodable +1\n.*refetch <job>\n.*dismiss <id>/,

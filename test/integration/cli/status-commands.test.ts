@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../../src/store/open-store.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
-import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { until } from '../../support/until.js';
@@ -33,7 +32,7 @@ describe('status on the command line', () => {
     await send('fine', 'a');
     await until(async () => (await api.get('/health')).body.ledger.state === 'ready');
     const { body: health } = await api.get('/health');
-    const warned = await runCli(['status', '--json'], settings());
+    const warned = await runCommand(['status', '--json'], settings());
     expect(warned).toMatchObject({ code: 1, stderr: '' });
     const { verdict } = JSON.parse(warned.stdout);
     expect(verdict).toMatchObject({ level: 'warning', issues: [{ code: 'reconcile-not-configured' }] });
@@ -104,7 +103,7 @@ describe('status on the command line', () => {
 describe('failures on the command line', () => {
   it('lists failures, by filters and in pages', async () => {
     for (const id of ['one', 'two']) await send(id, 'a'.repeat(2000));
-    const all = await runCli(['failures'], settings());
+    const all = await runCommand(['failures'], settings());
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout).toMatch(/^2 jobs are failing: 2 refused\.\n/);
     expect(all.stdout).toMatch(/^Nothing can be refetched: set speech\.apiKey and /m);

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { writeOldLine } from '../../support/ledger/file-ledger.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { type ReceiverProcess, startReady } from '../../support/processes/receiver-process.js';
-import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
@@ -46,9 +45,8 @@ describe('a command beside a receiver of the same user', () => {
   });
   const run = (args: string[]) => runCommand(args, all());
 
-  /** @param command default: in the process that all commands share, one after the other */
-  async function jobs(command: typeof runCommand = runCommand, env = all()): Promise<string[]> {
-    const { code, stderr, stdout } = await command(['deliveries', '--since', '1d', '--json'], env);
+  async function jobs(env = all()): Promise<string[]> {
+    const { code, stderr, stdout } = await runCommand(['deliveries', '--since', '1d', '--json'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return JSON.parse(stdout).deliveries.map(({ jobId }: { jobId: string }) => jobId);
   }
@@ -102,7 +100,7 @@ describe('a command beside a receiver of the same user', () => {
       const second = await startReady(other, { XDG_CACHE_HOME: join(folder.path, 'second') });
       try {
         await fetch(`${second.publicUrl}/callbacks/mine?id=ours&status=success`, { method: 'POST' });
-        expect(await jobs(runCommand, all({ ...other, ledger: { index: { path } } }))).toEqual(['ours']);
+        expect(await jobs(all({ ...other, ledger: { index: { path } } }))).toEqual(['ours']);
       } finally {
         await second.destroy();
       }
@@ -121,9 +119,9 @@ describe('a command beside a receiver of the same user', () => {
       receiver.signal('SIGKILL');
       await receiver.ended;
       const withBefore = expect.arrayContaining(['before']);
-      expect(await Promise.all([jobs(runCli), jobs(runCli)])).toEqual([withBefore, withBefore]);
+      expect(await Promise.all([jobs(), jobs()])).toEqual([withBefore, withBefore]);
       await expectBuilt();
-      const asking = [jobs(runCli), jobs(runCli)];
+      const asking = [jobs(), jobs()];
       await start();
       expect(receiver.log.filter(({ event }) => event === 'index-in-memory')).toEqual([]);
       expect(await Promise.all(asking)).toEqual([withBefore, withBefore]);

@@ -70,6 +70,23 @@ describe('copy-store between two servers', () => {
     expect(signers(old)).toEqual(new Set(['AKIATEST']));
     expect(signers(next)).toEqual(new Set(['OTHERKEY']));
   });
+
+  it('says that a bucket that does not exist has to be made', async () => {
+    next.standIn.misbehave = () => ({ kind: 'answer', status: 404, code: 'NoSuchBucket' });
+    const from = `file:${folder.path}/old`;
+    const store = await openStore({ url: from, fsync: false });
+    await store.create('jobs/j1/data', Buffer.from('media'), { contentType: 'audio/wav', metadata: {} });
+    await store.close();
+    const { code, stderr } = await runCommand(['copy-store', from, 's3://none/here'], {
+      NODE_CONFIG: JSON.stringify(settings(next)),
+      TR_S3_SECRET_ACCESS_KEY: 'secret',
+    });
+    expect(code).toBe(4);
+    expect(stderr).toContain('the bucket does not exist (404 NoSuchBucket');
+    expect(stderr).toMatch(
+      /^A bucket to copy into has to be made before\. Correct this, then run the same command again: it continues\.$/m,
+    );
+  });
 });
 
 describe('a receiver on an unfinished copy', () => {

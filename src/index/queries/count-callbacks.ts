@@ -155,12 +155,8 @@ function missedCallbacks(
   now: number,
 ): RecentCallbacks['missed'] {
   const all = missedSince(index, recoveries, since, now);
-  const sources = new Set(all.jobs === 0 ? [] : recoveries.flatMap(({ source }) => source ?? []));
-  const bySource = [...sources].map((source) => {
-    const own = recoveries.filter((each) => each.source === source);
-    return { source, ...missedSince(index, own, since, now) };
-  });
-  return { ...all, bySource: bySource.filter(({ jobs }) => jobs > 0) };
+  const bySource = all.jobs === 0 ? [] : missedBySource(index, recoveries, since, now);
+  return { ...all, bySource };
 }
 
 function missedSince(
@@ -181,6 +177,26 @@ function missedSince(
     lastHour: countJobsWhere(index, missed, Math.max(since, now - HOUR)),
     lastJob: last === undefined ? null : String(last.job),
   };
+}
+
+/** One query for all sources, however many there are; `job` is that of the row with the maximum. */
+function missedBySource(
+  { database, classes }: AskedIndex,
+  recoveries: readonly LineClass[],
+  since: number,
+  now: number,
+): MissedOfSource[] {
+  const sources = recoveries.flatMap(({ id, source }) => (source === null ? [] : [[id, source]]));
+  const rows = database.prepare(
+    `SELECT s.value ->> 1 AS source, count(DISTINCT job) AS jobs, count(DISTINCT iif(written >= ?, job, NULL)) AS lately,
+       job, max(received)
+     FROM json_each(?) s CROSS JOIN lines l ON l.class = s.value ->> 0
+     WHERE written >= ? AND job IS NOT NULL AND ${notBroughtBefore(classes)} GROUP BY 1`,
+  );
+  return rows.all(Math.max(since, now - HOUR), JSON.stringify(sources), since).map((row) => ({
+    source: String(row.source),
+    ...{ jobs: Number(row.jobs), lastHour: Number(row.lately), lastJob: String(row.job) },
+  }));
 }
 
 /** Jobs with an accepted callback, or one that was missed: of a million it takes a second or two. */

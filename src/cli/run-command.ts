@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
-import { nearest } from '../config/rules/nearest.js';
 import { completeHelp } from './help-pages.js';
 import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -140,10 +139,7 @@ function commandNamed(args: readonly string[]): string {
   const named = args.find((argument) => argument !== 'help' && !argument.startsWith('-'));
   if (named === undefined) return DEFAULT_COMMAND;
   if (Object.hasOwn(COMMANDS, named)) return named;
-  const guess = nearest(named, Object.keys(COMMANDS));
-  throw new UsageError(
-    `unknown command ${named}${guess === null ? '; see --help' : `; did you mean ${guess}?`}`,
-  );
+  throw new UsageError(`unknown command ${named}; see --help`);
 }
 
 /** commander exits with 1 for wrong usage; here the exit code is 2. */

@@ -12,7 +12,7 @@ export class Mismatch {
   }
 }
 
-/** Documentation of one setting, read by the reference generator and by the did-you-mean. */
+/** Documentation of one setting, read by the reference generator. */
 export interface SettingMeta {
   readonly description: string;
   readonly type?: string;

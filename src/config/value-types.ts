@@ -2,7 +2,6 @@ import { parseHeaderLine } from '../lib/text/header-line.js';
 import { parseRange } from '../lib/text/ip-address.js';
 import { readStoreLocation } from '../lib/text/store-location.js';
 import { readInstant } from '../lib/time/instant.js';
-import { nearest } from './rules/nearest.js';
 import { leaf, Mismatch } from './setting.js';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';
 
@@ -58,16 +57,6 @@ export function flag() {
 
 export function oneOf<const T extends string>(values: readonly T[]) {
   return leaf(`one of ${values.join(', ')}`, (input) => values.find((value) => value === String(input)));
-}
-
-/** A word of a set; the fault for a misspelt one names the nearest word. */
-export function nearestOf<const T extends string>(values: readonly T[]) {
-  const expected = `one of ${values.join(', ')}`;
-  return leaf(expected, (input) => {
-    const found = values.find((value) => value === input);
-    const guess = typeof input === 'string' ? nearest(input, values) : null;
-    return found ?? (guess === null ? undefined : new Mismatch(`${expected}; did you mean ${guess}?`));
-  });
 }
 
 export function text(pattern: RegExp, expected: string) {

@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import { readStoreLocation } from '../lib/text/store-location.js';
-import { findStore } from './file/file-root.js';
+import { assertFolderMayBegin, findStore } from './file/file-root.js';
 import { STORE_MARKER } from './object-key.js';
 import { type ObjectStore, StoreError, StoreGoneError, UnmarkedStoreError } from './object-store.js';
 import type { S3Settings } from './s3/s3-options.js';
@@ -73,26 +72,13 @@ export async function assertStoreExists(url: string): Promise<void> {
     );
 }
 
-/** A store that is tried, and leaves no trace. */
-interface TrialStore {
-  readonly store: ObjectStore;
-  close(): Promise<void>;
-}
-
-/** Opens a store in a folder of its own, inside of the folder of `options.url`, in which none has begun. */
-export async function openTrialStore(options: StoreOptions): Promise<TrialStore> {
-  const location = readStoreLocation(options.url);
-  if (!('directory' in location)) throw new StoreError('open', 'only folders are tried');
-  const { makeTrialFolder } = await import('./file/trial-folder.js');
-  const folder = await makeTrialFolder(location.directory);
-  const store = await openStore({ ...options, id: null, url: `file:${resolve(folder.path)}` });
-  return {
-    store,
-    async close() {
-      await store.close();
-      await folder.remove();
-    },
-  };
+/**
+ * Throws `StoreError` for a folder in which no store could begin. Writes nothing: a store that began would hide that a volume is not
+ * mounted.
+ */
+export async function assertMayBegin(url: string): Promise<void> {
+  const location = readStoreLocation(url);
+  if ('directory' in location) await assertFolderMayBegin(location.directory);
 }
 
 function assertPartSize(partSize: number): void {

@@ -1,9 +1,9 @@
 import type { LedgerLine } from '../../domain/delivery.js';
+import { remedyFor } from '../../domain/reasons.js';
 import { scanLines } from '../../ledger/log/scan-lines.js';
 import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
 import { ulidMaker } from '../../lib/text/ulid-maker.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { adviceForRefusal } from './advice.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 import { askPublic, type PublicAnswer } from './public-request.js';
 
@@ -126,13 +126,18 @@ function foreignAnswer({ status, location }: PublicAnswer): Finding {
   );
 }
 
+const FROM_HERE =
+  'If this is the address of this machine, the balancer forwards addresses correctly: run doctor from an allowed address, or set ' +
+  'allowMode: report temporarily, to check the rest. If it is the address of the balancer, add it to receiver.trustedProxies.';
+
 async function acceptance(options: PublicCheckOptions, { status, own }: PublicAnswer): Promise<Finding> {
   const check = 'public callback';
   const deliveryId = own?.deliveryId;
   if (typeof deliveryId !== 'string') {
     const message = `The receiver rejected a test callback with ${status}: ${own?.detail}`;
-    const { verdict, advice } = adviceForRefusal(String(own?.code));
-    return { check, verdict, message, advice };
+    const code = String(own?.code);
+    if (code === 'address-refused') return warned(check, message, FROM_HERE);
+    return failed(check, message, remedyFor(code) ?? 'See the log of the receiver.');
   }
   const line = await findLine(options.store, deliveryId).catch(() => null);
   if (line === null) {

@@ -78,8 +78,7 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
   );
 }
 
-/** Name of the check that shows the id of the store. */
-export const STORE_ID = 'store id';
+const STORE_ID = 'store id';
 
 async function storeId({ store, isPinned, known }: StoreCheckOptions): Promise<Finding> {
   const check = STORE_ID;

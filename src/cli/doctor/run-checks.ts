@@ -13,7 +13,7 @@ import { newDeliveryId } from '../../ledger/ledger-line.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';
 import { createSpeechClients } from '../../speech/speech.js';
 import { type ObjectStore, StoreGoneError, UnmarkedStoreError } from '../../store/object-store.js';
-import { assertStoreExists, openTrialStore } from '../../store/open-store.js';
+import { assertMayBegin, assertStoreExists } from '../../store/open-store.js';
 import { impatientStore } from '../../store/probe/impatient-store.js';
 import { readLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js';
 import { conditionOf } from '../../store/store-condition.js';
@@ -24,7 +24,7 @@ import { checkEgress } from './check-egress.js';
 import { checkProxies } from './check-proxies.js';
 import { checkPublic } from './check-public.js';
 import { checkService } from './check-service.js';
-import { checkStore, STORE_ID } from './check-store.js';
+import { checkStore } from './check-store.js';
 import { checkSubscribers } from './check-subscribers.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
@@ -114,7 +114,7 @@ async function storeFindings(config: Config, { store, view }: OpenLedger): Promi
     return [failed('store', `${missing.message}${before}.`, remedyOf('missing'))];
   }
   const advice = 'If a receiver has stored there before, mount the volume or correct store.url.';
-  return [warned('store folder', `${missing.message}.`, advice), ...(await checkTrial(config))];
+  return [warned('store folder', `${missing.message}.`, advice), await checkBeginning(config)];
 }
 
 function gone(error: unknown): StoreGoneError | null {
@@ -122,18 +122,11 @@ function gone(error: unknown): StoreGoneError | null {
 }
 
 /** Whether a store could begin in the folder. None does: it would hide that a volume is not mounted. */
-async function checkTrial(config: Config): Promise<Finding[]> {
-  const trial = await openTrialStore(storeOptions(config)).catch((error: unknown) => ({ error }));
-  if ('error' in trial) {
-    const { error } = trial;
-    return [failed('store', `${errorMessage(error)}.`, remedyOf(conditionOf(error) ?? 'denied'))];
-  }
-  try {
-    const findings = await checkOpened(config, trial.store);
-    return findings.filter(({ check }) => check !== STORE_ID);
-  } finally {
-    await trial.close();
-  }
+function checkBeginning({ store: { url } }: Config): Promise<Finding> {
+  return assertMayBegin(url).then(
+    () => passed('store', 'A receiver can begin one there, and tries it at its start.'),
+    (error: unknown) => failed('store', `${errorMessage(error)}.`, remedyOf(conditionOf(error) ?? 'denied')),
+  );
 }
 
 function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {

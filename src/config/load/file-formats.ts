@@ -1,4 +1,4 @@
-import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { type Document, LineCounter, parseDocument, visit } from 'yaml';
 
 type Read = (content: string) => unknown;
 
@@ -23,14 +23,10 @@ export const variableReaders: Readonly<Record<string, Read>> = {
 /** Errors name the position only: the libraries' own messages quote the text, which may hold secrets. */
 function parseYaml(content: string): unknown {
   const lineCounter = new LineCounter();
-  // The library compares each key with all keys before it: seconds for a source with thousands of credentials.
-  const options = { prettyErrors: false, lineCounter, merge: true, uniqueKeys: false };
-  const document = parseDocument(content, options);
+  const document = parseDocument(content, { prettyErrors: false, lineCounter, merge: true });
   const [error] = document.errors;
-  const duplicate = duplicateKey(document);
-  if (error === undefined && duplicate === null) return contentOf(document, lineCounter);
-  const what = error?.code.toLowerCase().replaceAll('_', ' ') ?? 'duplicate key';
-  throw faultAt(lineCounter, error?.pos[0] ?? duplicate ?? 0, what);
+  if (error === undefined) return contentOf(document, lineCounter);
+  throw faultAt(lineCounter, error.pos[0], error.code.toLowerCase().replaceAll('_', ' '));
 }
 
 function contentOf(document: Document.Parsed, lineCounter: LineCounter): unknown {
@@ -57,26 +53,6 @@ function unresolvedAlias(document: Document.Parsed): number | null {
       if (alias.resolve(document) !== undefined) return undefined;
       place = alias.range?.[0] ?? 0;
       return visit.BREAK;
-    },
-  });
-  return place;
-}
-
-/** Offset of the second of two equal keys of one map; null when all keys differ. */
-function duplicateKey(document: Document.Parsed): number | null {
-  let place: number | null = null;
-  visit(document, {
-    Map(_key, map) {
-      const seen = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!isScalar(key)) continue;
-        if (seen.has(key.value)) {
-          place = key.range?.[0] ?? 0;
-          return visit.BREAK;
-        }
-        seen.add(key.value);
-      }
-      return undefined;
     },
   });
   return place;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type ConfigFault, describeFound, type SettingPath } from '../config-error.js';
-import { nearest } from '../rules/nearest.js';
 import { configSchema } from '../schema.js';
 
 type Issue = z.core.$ZodIssue;
@@ -37,10 +36,7 @@ function expectation(issue: Issue): string {
 
 /** The value of an unknown setting is never shown: it may be a misplaced secret. */
 function unknownSetting(parent: SettingPath, key: string): ConfigFault {
-  const candidates = settingNames(parent);
-  const guess = nearest(key, candidates);
-  const expected =
-    guess === null ? `a known setting (${candidates.join(', ')})` : `a known setting; did you mean ${guess}?`;
+  const expected = `a known setting (${settingNames(parent).join(', ')})`;
   return { path: [...parent, key], found: 'an unknown setting', expected };
 }
 

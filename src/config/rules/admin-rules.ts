@@ -2,7 +2,6 @@ import type { SettingPath } from '../config-error.js';
 import type { Settings } from '../schema.js';
 import type { BrokenRule } from './broken-rule.js';
 import { isLoopback } from './loopback.js';
-import { nearest } from './nearest.js';
 import { repeated } from './repeated.js';
 
 export function* tokenRules({ admin }: Settings): Generator<BrokenRule> {
@@ -37,8 +36,7 @@ function* unknownSources(
 ): Generator<BrokenRule> {
   for (const [index, source] of names.entries()) {
     if (known.includes(source)) continue;
-    const guess = nearest(source, known);
-    const advice = guess === null ? ` (${known.join(', ')})` : `; did you mean ${guess}?`;
-    yield { path: [...path, index], expected: `a configured source${advice}`, also: [['sources']] };
+    const expected = `a configured source (${known.join(', ')})`;
+    yield { path: [...path, index], expected, also: [['sources']] };
   }
 }

@@ -7,7 +7,7 @@ import { NAME, NAME_EXPECTED } from './names.js';
 const SECRET = /^[\x21-\x7e]{20,4096}$/;
 
 const may = required(
-  z.array(types.nearestOf(RIGHTS)).min(1, { message: `at least one of ${RIGHTS.join(', ')}` }),
+  z.array(types.oneOf(RIGHTS)).min(1, { message: `at least one of ${RIGHTS.join(', ')}` }),
   'list of rights',
   '`view`: everything but content; `read`: content; `repair`: changes; `erase`: erasing jobs. None includes another.',
 );

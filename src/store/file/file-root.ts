@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, link, lstat, readdir, realpath, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { constants } from 'node:fs';
+import { access, chmod, link, lstat, readdir, realpath, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { assertPinned } from '../assert-pinned.js';
 import { STORE_MARKER } from '../object-key.js';
 import { BlockedKeyError, StoreError, StoreGoneError } from '../object-store.js';
@@ -165,9 +166,17 @@ export async function findStore(path: string): Promise<'marked' | 'unmarked' | n
   return OWN_LAYOUT.some((name) => names.includes(name)) ? 'unmarked' : null;
 }
 
-/** Throws `StoreError` for a folder in which no store may begin, because other files are in it. */
-export async function assertMayBegin(path: string): Promise<void> {
-  refuseForeign(path, await readdir(path).catch(ifAbsent<string[]>([])));
+/** Throws `StoreError` for a folder with other files in it, and for one that cannot be made or written to. */
+export async function assertFolderMayBegin(path: string): Promise<void> {
+  await fileCall('open', '', async () => {
+    refuseForeign(path, await readdir(path).catch(ifAbsent<string[]>([])));
+    await access(await nearestThere(path), constants.R_OK | constants.W_OK | constants.X_OK);
+  });
+}
+
+/** The folder, or the nearest one above it that exists. */
+async function nearestThere(path: string): Promise<string> {
+  return (await lstat(path).catch(ifAbsent(null))) === null ? nearestThere(dirname(path)) : path;
 }
 
 /** A folder with foreign content is more likely a mistake in the configuration than meant as a store. */

@@ -150,10 +150,8 @@ describe('parseConfig', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['an unknown setting', { receiver: { prot: 1 } }, /^receiver\.prot: .*did you mean port\?/],
-    ['an unknown section', { limit: {} }, /^limit: .*did you mean limits\?/],
-    ['a differently written setting', { limits: { 'idle-timeout': 5 } }, /did you mean idleTimeout\?/],
-    ['a far-off setting, listing what there is', { log: { colour: 1 } }, /known setting \(level\)/],
+    ['an unknown section, listing what there is', { limit: {} }, /^limit: .*a known setting \(receiver, /],
+    ['an unknown setting, listing what there is', { log: { colour: 1 } }, /known setting \(level\)/],
     ['a text where a map belongs', { receiver: 'x' }, /^receiver: found "x", expected a map/],
     ['a list where the root belongs', [], /expected a map/],
     ['a port out of range', { receiver: { port: 65_536 } }, /0 to 65535/],
@@ -170,21 +168,13 @@ describe('parseConfig', () => {
     [
       'a misspelt right',
       { admin: { tokens: { ops: { token: SECRET, may: ['vew'] } } } },
-      /^admin\.tokens\.ops\.may\[0\]: expected one of view, read, repair, erase; did you mean view\?/,
+      /^admin\.tokens\.ops\.may\[0\]: expected one of view, read, repair, erase$/m,
     ],
     ['a token without rights', { admin: { tokens: { ops: { token: SECRET, may: [] } } } }, /at least one of/],
     [
       'a misspelt member of a token',
       { admin: { tokens: { ops: { token: SECRET, mai: ['view'] } } } },
-      /admin\.tokens\.ops\.mai: .*did you mean may\?/,
-    ],
-    [
-      'a token for a source that is not configured',
-      {
-        sources: { intake: {} },
-        admin: { tokens: { ops: { token: SECRET, may: ['view'], sources: ['intak'] } } },
-      },
-      /^admin\.tokens\.ops\.sources\[0\]: expected a configured source; did you mean intake\?/,
+      /admin\.tokens\.ops\.mai: .*a known setting \(token, may, sources\)/,
     ],
     [
       'a token for a source unlike any',
@@ -334,7 +324,7 @@ describe('parseConfig', () => {
     [
       'a misspelt setting of a new region',
       { egress: { regions: { eu3: [] } }, speech: { regions: { eu3: { batchurl: 'http://a' } } } },
-      /^speech\.regions\.eu3\.batchurl: .*did you mean batchUrl/,
+      /^speech\.regions\.eu3\.batchurl: .*a known setting \(batchUrl\)/,
     ],
     ['joined ranges', source({ allow: ['10.0.0.0/8, 11.0.0.0/8'] }), /one entry each/],
     ['an octal address', source({ allow: ['012.0.0.1'] }), /leading zeros/],

@@ -11,7 +11,7 @@ export interface DemoJob {
   readonly region: string;
   readonly contents: readonly string[];
   readonly status: CallbackStatus;
-  readonly fate: { readonly lost: boolean; readonly words: string };
+  readonly fate: string;
 }
 
 export interface DemoWork {
@@ -20,7 +20,7 @@ export interface DemoWork {
   /** Callbacks are lost, with and without the service noticing. */
   badMinute(): Promise<DemoJob[]>;
   /** One job after the tour; every third callback is lost. */
-  oneMore(): Promise<DemoJob[]>;
+  oneMore(): Promise<DemoJob>;
   /** A job whose transcript is in the store. */
   example(): string;
   /** Holds what is in the store against what the service has. */
@@ -85,8 +85,7 @@ export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
     const [outcome] = await notified;
     if (name !== null) simulator.faults.remove(name);
     if (status === 'success') done.push({ id, items: contents });
-    const fate = { lost: outcome !== 'delivered', words: wordsFor(id, outcome) };
-    return { id, region, contents, status, fate };
+    return { id, region, contents, status, fate: wordsFor(id, outcome) };
   }
 
   function wordsFor(id: string, outcome: string | undefined): string {
@@ -101,9 +100,7 @@ export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
   return {
     goodTimes: () => Promise.all(GOOD_TIMES.map(submit)),
     badMinute: () => Promise.all(BAD_MINUTE.map(submit)),
-    async oneMore() {
-      return [await submit({ contents: JSON_ONLY, ...(submitted % 3 === 0 ? { fault: SILENT } : {}) })];
-    },
+    oneMore: () => submit({ contents: JSON_ONLY, ...(submitted % 3 === 0 ? { fault: SILENT } : {}) }),
     example: () => done.find(({ items }) => items[0] === 'transcript.json-v2')?.id ?? '',
     async compare() {
       let [exact, expected, found] = [0, 0, 0];

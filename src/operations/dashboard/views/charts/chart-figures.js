@@ -1,10 +1,10 @@
 import { h, link, svg } from '../../lib/elements/dom.js';
 import { clock } from '../../lib/text/format.js';
-import { isEmpty, sentenceOf } from './chart-text.js';
+import { isEmpty } from './chart-text.js';
 
 /** @import { Chart } from './period-charts.js' */
 
-/** Charts over time: drawn on a canvas, with a sentence and a table as text alternatives. */
+/** Charts over time: drawn on a canvas, with a table as text alternative. */
 
 /**
  * @param {readonly Chart[]} charts @param {string} period name of what is shown; a different one replaces the drawing
@@ -54,7 +54,7 @@ function plot(chart, period) {
       'aria-hidden': 'true',
     }),
     h('p', { class: 'readout quiet', id: `readout-${id}`, 'data-keep': 'readout' }),
-    h('details', {}, h('summary', {}, `${title} as text`), h('p', {}, sentenceOf(chart)), chartTable(chart)),
+    h('details', {}, h('summary', {}, `${title} as a table`), chartTable(chart)),
   ];
 }
 

@@ -32,37 +32,3 @@ export function uncounted({ since, until, index }) {
 export function isEmpty({ series }) {
   return series.every(({ values }) => values.every((value) => !value));
 }
-
-/**
- * A text alternative for a chart.
- * @param {Chart} chart
- */
-export function sentenceOf(chart) {
-  const { countedSince } = chart;
-  const unread = countedSince === null ? '' : ` Not counted: what came before ${clock(countedSince * 1000)}.`;
-  return `${figuresOf(chart)}${unread}`;
-}
-
-/** @param {Chart} chart */
-function figuresOf({ id, kind, sum, series, times, show }) {
-  const sums = series.map(({ values }) => values.reduce(add, 0));
-  if (kind === 'lines') {
-    const parts = series.map(
-      ({ label, values }) => `${label} at most ${show(Math.max(...values.map((value) => value ?? 0)))}`,
-    );
-    return `${parts.join('; ')}.`;
-  }
-  const perBucket = times.map((_, index) => series.reduce((sum, { values }) => add(sum, values[index]), 0));
-  const most = Math.max(...perBucket);
-  // Shares do not add up.
-  const all = (/** @type {number} */ index) => (id === 'share' ? sum : show(sums[index] ?? 0));
-  const parts = series.flatMap(({ label }, index) =>
-    sums[index] ? [`${all(index)} ${label.toLowerCase()}`] : [],
-  );
-  return `${parts.join(', ')}. Most at ${clock((times[perBucket.indexOf(most)] ?? 0) * 1000)}: ${show(most)}.`;
-}
-
-/** @param {number} sum @param {number | null | undefined} value @returns {number} */
-function add(sum, value) {
-  return sum + (value ?? 0);
-}

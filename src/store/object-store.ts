@@ -202,8 +202,6 @@ export interface ListRange {
   readonly direct?: boolean;
   /** Ends the listing, which then throws its reason; no further call is made. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with what is there and not listed: keys that are not valid or begin with a dot, folders of such a name, links. */
-  readonly onPassed?: ((key: string) => void) | undefined;
 }
 
 export interface ListedObject {

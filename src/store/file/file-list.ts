@@ -19,7 +19,6 @@ interface ListSearch {
   readonly anyOrder?: boolean | undefined;
   readonly direct?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly onPassed?: ListRange['onPassed'];
 }
 
 /**
@@ -140,8 +139,7 @@ async function* namesIn(
     for await (const dirent of await opendir(join(root, folder), { bufferSize: READ_AT_ONCE })) {
       search.signal?.throwIfAborted();
       const name = nameOf(dirent);
-      if (name === null) pass(folder + dirent.name, search);
-      else if (isWanted(name) && mayHold(folder, name, search)) yield name;
+      if (name !== null && isWanted(name) && mayHold(folder, name, search)) yield name;
     }
   } catch (error) {
     if (!isAbsent(error)) throw error;
@@ -151,10 +149,6 @@ async function* namesIn(
 function nameOf(dirent: Dirent): string | null {
   if (dirent.isDirectory()) return `${dirent.name}/`;
   return dirent.isFile() ? dirent.name : null;
-}
-
-function pass(key: string, { prefix, onPassed }: ListSearch): void {
-  if (key.startsWith(prefix)) onPassed?.(key);
 }
 
 function mayHold(folder: string, name: string, search: ListSearch): boolean {
@@ -168,9 +162,7 @@ function mayHold(folder: string, name: string, search: ListSearch): boolean {
     return false;
   const key = folder + name;
   if (!key.startsWith(prefix) && !(isFolder(name) && prefix.startsWith(key))) return false;
-  if (isListed(isFolder(name) ? key.slice(0, -1) : key, prefix)) return true;
-  search.onPassed?.(key);
-  return false;
+  return isListed(isFolder(name) ? key.slice(0, -1) : key, prefix);
 }
 
 /** Keeps the first names in order of any number that are added. */

@@ -21,7 +21,6 @@ export async function* listObjects(
     direct = false,
     pageSize = PAGE,
     signal,
-    onPassed,
   }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   let left = limit;
@@ -38,10 +37,7 @@ export async function* listObjects(
       else assertAscends(prefix, last, key);
       last = key;
       if (direct && key.includes('/', prefix.lastIndexOf('/') + 1)) continue;
-      if (!isListed(key, prefix)) {
-        onPassed?.(key);
-        continue;
-      }
+      if (!isListed(key, prefix)) continue;
       yield { key, size: object.Size ?? 0, modifiedAt: object.LastModified ?? new Date(0) };
       left -= 1;
       if (left === 0) return;

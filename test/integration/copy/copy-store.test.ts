@@ -1,6 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readBack } from '../../../src/archive/read-back.js';
 import { type CopyOptions, copyStore } from '../../../src/operations/actions/copy/copy-store.js';
@@ -82,27 +80,6 @@ function artefact(body: Buffer, isHashed = true): ObjectHeaders {
 }
 
 describe('copyStore', () => {
-  it('names what no listing of a folder names, and what is no key in a bucket, for it is not copied', async () => {
-    await put('jobs/j1/data', 'x');
-    await put('.erasures/j9.json', '{}');
-    await put('.canary/r-1', '{}');
-    const at = (key: string) => join(folders[0]?.path ?? '', key);
-    await writeFile(at('.hidden'), '');
-    await mkdir(at('.mine'));
-    await symlink(at('jobs/j1/data'), at('jobs/j1/link'));
-    const { notices, finished } = await run();
-    expect(finished).toBe(true);
-    expect(notices).toEqual([expect.stringContaining('Not copied')]);
-    for (const key of ['".hidden"', '".mine/"', '"jobs/j1/link"']) expect(notices[0]).toContain(key);
-    expect(notices[0]).not.toMatch(/erasures|canary|\.meta|\.transcript-receiver/);
-
-    for (const key of ['jobs/j1//data', 'folder/', '.mine/x'])
-      standIn.state.objects.set(`some/prefix/${key}`, [...standIn.state.objects.values()][0] as never);
-    const back = await run({ from: to, to: await openFolder() });
-    expect(back.notices[0]).toContain('".mine/x", "folder/", "jobs/j1//data"');
-    expect(back.notices[0]).not.toMatch(/erasures|canary|\.store/);
-  });
-
   it('copies bytes, types, metadata and tags, marks of erasure first, and neither claims nor canaries', async () => {
     const large = randomBytes(PART + 1);
     await put('jobs/j1/data', large, artefact(large, false));

@@ -8,7 +8,6 @@ import {
   RETENTION_FOLDER,
 } from '../../../archive/layout.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../../../ledger/ledger-keys.js';
-import { isKey } from '../../../store/object-key.js';
 import type { ListedObject, ObjectStore } from '../../../store/object-store.js';
 
 /**
@@ -40,35 +39,18 @@ export function isErasureMark(key: string): boolean {
  */
 const CLAIM = /^(?:outbox\/[^/]+|\.notices)\/claim-\d+\.json$/;
 
-/** What a store holds for itself, or for one replica: made again where it is needed. */
-const NOT_COPIED =
-  /^(?:\.(?:meta|tmp|store|canary|probe|conflicts)\/|\.transcript-receiver$)|(?:^|\/)\.writable$|^lost\+found\//;
-
-/** Whether it is no part of a store, or is not known to be: nobody reads it, and it is not copied. */
-export function isForeign(key: string): boolean {
-  return (
-    !NOT_COPIED.test(key) &&
-    !(isKey(key.replace(/\/$/, '')) && FIRST.some((folder) => key.startsWith(folder)))
-  );
-}
-
-/**
- * Objects of a part of a store, in the order of keys.
- *
- * @param onPassed as of `ObjectStore.list`
- */
-export type ListPlace = (store: ObjectStore, onPassed?: (key: string) => void) => AsyncIterable<ListedObject>;
+/** Objects of a part of a store, in the order of keys. */
+export type ListPlace = (store: ObjectStore) => AsyncIterable<ListedObject>;
 
 /** The parts of a store that are copied one after the other. */
 export function copiedPlaces(): readonly ListPlace[] {
   return [
     ...FIRST.map(
       (folder): ListPlace =>
-        (store, onPassed) =>
-          copied(store.list(folder, { onPassed }), () => true),
+        (store) =>
+          copied(store.list(folder), () => true),
     ),
-    (store, onPassed) =>
-      copied(store.list('', { onPassed }), (key) => !FIRST.some((folder) => key.startsWith(folder))),
+    (store) => copied(store.list(''), (key) => !FIRST.some((folder) => key.startsWith(folder))),
   ];
 }
 

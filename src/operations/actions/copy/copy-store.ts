@@ -3,7 +3,7 @@ import { span } from '../../../lib/text/amounts.js';
 import { type ObjectStore, PartialListingError, StoreError } from '../../../store/object-store.js';
 import { writeCopyMark } from '../../../store/probe/copy-mark.js';
 import { createByteGate } from './byte-gate.js';
-import { copiedPlaces, isErasureMark, isForeign } from './copied-places.js';
+import { copiedPlaces, isErasureMark } from './copied-places.js';
 import { type BetweenStores, copyBetween, UncopiedObjectError } from './copy-between.js';
 import { type CopyFaults, type CopyReport, createCopyFaults } from './copy-report.js';
 import { isRunning } from './copy-target.js';
@@ -28,8 +28,6 @@ export interface CopyOptions {
 interface Run extends CopyOptions, BetweenStores {
   readonly report: CopyReport;
   readonly faults: CopyFaults;
-  /** What is in the source, and no listing names. */
-  readonly passed: Set<string>;
   /** Objects that failed in a row. */
   failures: number;
 }
@@ -39,9 +37,6 @@ const AT_ONCE = 32;
 const MEMORY = 64 * 1024 * 1024;
 /** A store that fails that often in a row is not asked for the other objects. */
 const MAX_FAILURES = 32;
-/** What is in the source and not copied: kept, and named. */
-const MAX_PASSED = 1_000;
-const NAMED = 5;
 /** A body can break off; requests have attempts of their own. */
 const ATTEMPTS = 2;
 
@@ -68,14 +63,12 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
     report,
     gate,
     faults: createCopyFaults(report),
-    passed: new Set(),
     failures: 0,
   };
   try {
     await mergeFirst(run);
     await eachPlace(run, 'copying', copyPair);
     await eachPlace(run, 'verifying', verifyPair);
-    noteForeign(run);
     await noteReceivers(run);
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -115,12 +108,9 @@ async function eachPlace(
   step: Step,
   work: (run: Run, pair: KeyPair) => Promise<void>,
 ): Promise<void> {
-  const { from, to, signal, report, onProgress, passed } = run;
-  const onPassed = (key: string) => {
-    if (passed.size < MAX_PASSED && isForeign(key)) passed.add(key);
-  };
+  const { from, to, signal, report, onProgress } = run;
   for (const list of copiedPlaces()) {
-    await eachAtOnce(pairKeys(list(from, onPassed), list(to)), AT_ONCE, async (pair) => {
+    await eachAtOnce(pairKeys(list(from), list(to)), AT_ONCE, async (pair) => {
       signal.throwIfAborted();
       await attempt(run, pair.key, () => work(run, pair));
       onProgress(step, report);
@@ -192,16 +182,6 @@ async function verifyPair(run: Run, { key, source, copy }: KeyPair): Promise<voi
   if (deep && !(await hasSameBytes(run, key)))
     return faults.add(key, isNew ? changed : 'it has other bytes in the copy');
   report.verified += 1;
-}
-
-function noteForeign({ from, passed, report }: Run): void {
-  if (passed.size === 0) return;
-  const names = [...passed].slice(0, NAMED).map((key) => JSON.stringify(key));
-  const others =
-    passed.size > NAMED ? ` and ${passed.size >= MAX_PASSED ? 'many' : passed.size - NAMED} more` : '';
-  report.notices.push(
-    `Not copied, because no receiver reads it: ${names.join(', ')}${others} in ${from.location}. Links are not followed: where one leads to objects, bring them in its place, and copy again.`,
-  );
 }
 
 async function noteReceivers({ from, to, canaryAge, report, faults }: Run): Promise<void> {

@@ -84,7 +84,6 @@ function limitOf({ limit, csv, json }: Options): number {
   return limit ?? (csv || json ? MOST_LINES : SHOWN);
 }
 
-/** How a search ended. */
 interface SearchEnd {
   /** Whether older lines match as well. */
   readonly isCut: boolean;

@@ -1,6 +1,5 @@
 import { seededChance } from './seeded-random.js';
 
-/** Faults of notifications. */
 export type NotificationFault =
   /** Not sent and not recorded: the service counts the callback as delivered. */
   | { readonly kind: 'drop' }

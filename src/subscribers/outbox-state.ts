@@ -12,7 +12,6 @@ export interface WaitingEvent {
   readonly segment: SegmentPlace;
   /** ISO 8601 of the ledger line. */
   readonly receivedAt: string;
-  /** Source of the event. */
   readonly source: string | null;
   /** Milliseconds since the epoch. */
   readonly firstTriedAt: number;

@@ -18,7 +18,6 @@ interface FirstProofParts {
   readonly identity: Pick<StoreIdentity, 'begin'>;
   readonly log: Logger;
   readonly failures: StoreFailureLog;
-  /** Default: that of `storeProofTarget`. */
   readonly probe?: StoreProofTarget['probe'] | undefined;
 }
 

@@ -90,7 +90,6 @@ export class StoreHealth {
     return isSeen ? [this.canaryKey] : [];
   }
 
-  /** To be called after each call of the store. */
   readonly called: OnStoreCall = (operation, result, _durationMs, _condition, key) => {
     if (operation === 'prove') return;
     if (result === 'error' || result === 'timeout') {

@@ -27,7 +27,6 @@ export interface Source {
 /** How bodies of a source are decoded and stored. */
 export type SourceContent = Pick<Source, 'contents' | 'context' | 'maxBytes' | 'keyPrefix'>;
 
-/** The settings of one source. */
 type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> & SourceContent;
 
 /** Compiles all sources, once at the start. @throws an error that names what cannot be read */

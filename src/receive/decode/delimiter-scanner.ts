@@ -41,7 +41,6 @@ export class DelimiterScanner {
   readonly #needle: Buffer;
   readonly #detector: DamagedDelimiterDetector;
   #place: Place = 'preamble';
-  /** What is to be scanned. */
   #data: Buffer = NOTHING;
   /** Found before the beginning of `#data`; the content before it has been returned. */
   #delimiter: Delimiter | null = null;

@@ -4,7 +4,6 @@ import { parseSegment } from '../../ledger/parse-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
 import { cooperativeYield } from '../../lib/time/cooperative-yield.js';
 
-/** The lines of a segment. */
 export interface SegmentLines {
   readonly segment: SegmentPlace;
   /** When the store wrote it, in milliseconds since the epoch. */

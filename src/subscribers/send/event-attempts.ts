@@ -57,7 +57,6 @@ interface TimedResult extends SendResult {
 interface EventAttempts {
   /** Tries a new event. */
   tryFirst(task: EventTask): Promise<void>;
-  /** Tries a waiting event again. */
   tryAgain(waiting: Waiting): Promise<void>;
   /** New events that are being tried, and those whose request was cut. */
   readonly trying: ReadonlySet<EventTask>;

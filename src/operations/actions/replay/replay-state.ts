@@ -62,7 +62,6 @@ export function isReplayState(document: Record<string, unknown>, id: string): bo
   );
 }
 
-/** The result of one item. */
 export interface ReplayItemResult {
   readonly outcome: string;
   readonly failed: boolean;

@@ -43,7 +43,6 @@ export async function listQuarantine(
   return { quarantine: listed.filter((body) => body !== null), ...page };
 }
 
-/** What became of a body. */
 export function becameOf({
   state,
   release,

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { failureOf, S3Failure } from '../s3-failure.js';
 
-/** An answer as received. */
 export interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Readonly<IncomingHttpHeaders>;
@@ -12,7 +11,6 @@ export interface ReceivedAnswer {
 /** What a successful answer to an operation has. Source: Amazon S3 API Reference, "Response Syntax" of each. */
 interface Promised {
   readonly statuses: readonly number[];
-  /** Headers that it has to have. */
   readonly headers: readonly string[];
   /** Root element of the body; null for operations whose answer has no body of its own, `any` where a document may come. */
   readonly root: string | null | 'any';

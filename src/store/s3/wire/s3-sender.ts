@@ -39,7 +39,6 @@ export interface SignedPut {
 interface SignedGet {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
-  /** All are signed. */
   readonly headers: SentHeaders;
   /** Milliseconds to the beginning of the answer. */
   readonly timeoutMs: number;
@@ -48,7 +47,6 @@ interface SignedGet {
   readonly purpose: ReadPurpose;
 }
 
-/** A HEAD. */
 interface SignedHead {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Canary } from '../../../../src/operations/health/canary.js';
+import { createReplicaReportsReader } from '../../../../src/operations/health/replica-reports.js';
 import { StoreError, StoreGoneError } from '../../../../src/store/object-store.js';
 import type { StoreCondition } from '../../../../src/store/store-remedies.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -44,6 +45,22 @@ describe('canary', () => {
     const first = store.objects.get(key)?.body.toString();
     await canary.check();
     expect(store.objects.get(key)?.body.toString()).not.toBe(first);
+  });
+
+  it('leaves no silent replica behind where it cannot be deleted', async () => {
+    let now = 1_000_000;
+    const memory = createMemoryStore(undefined, () => now);
+    const store = { ...memory, delete: () => Promise.reject(new Error('denied')) };
+    const [first, second] = ['first', 'second'].map(
+      (replica) => new Canary({ store, replica, report: () => [], clock: () => now }),
+    );
+    await first?.check();
+    await first?.stop();
+    now += 600_000;
+    await second?.check();
+    const { reports, silent } = await createReplicaReportsReader(store, 10_000, () => now)();
+    expect(reports.map(({ key }) => key)).toEqual([second?.key]);
+    expect(silent).toEqual([]);
   });
 
   it('tolerates failures until the last success is too old, and reports the cause meanwhile', async () => {

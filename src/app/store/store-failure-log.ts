@@ -18,6 +18,9 @@ export interface StoreFailureLog {
 /** Milliseconds between lines of one failure. An outage repeats it every few seconds. */
 const REPEATED_EVERY = 600_000;
 
+/** What differs in the reasons of one failure: keys, request ids, numbers. */
+const VARYING = /"[^"]*"|request id \S+|\S*\d\S*/g;
+
 /** @param clock milliseconds, monotonic */
 export function createStoreFailureLog(
   log: Pick<Logger, 'error'>,
@@ -27,8 +30,7 @@ export function createStoreFailureLog(
   return {
     failed(event, { reason, condition }, of = {}) {
       const name = JSON.stringify([event, of]);
-      // Reasons hold keys and request ids, which differ each time.
-      const failure = condition ?? reason;
+      const failure = condition ?? reason.replace(VARYING, '');
       const last = lastByName.get(name);
       if (last !== undefined && last.failure === failure && clock() - last.at < REPEATED_EVERY) {
         last.repeated += 1;

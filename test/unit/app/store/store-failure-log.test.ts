@@ -29,6 +29,20 @@ describe('the log of store failures', () => {
     });
   });
 
+  it('has one line for a failure without a condition that repeats with other keys and request ids', () => {
+    const lines: unknown[] = [];
+    const log = createStoreFailureLog(
+      { error: (_: object, text?: string) => void lines.push(text) },
+      () => 0,
+    );
+    const failed = (reason: string) => log.failed('store-probe', { reason, condition: null });
+    for (const id of ['x1', 'x2', 'abc'])
+      failed(`create: 500 InternalError at ".probe/${id}/write", request id ${id}`);
+    for (const id of ['7354c8b3-d86a', 'af86dbc7-741d'])
+      failed(`abort: parts of the upload of .probe/${id}/upload are left`);
+    expect(lines).toEqual([expect.stringContaining('InternalError'), expect.stringContaining('are left')]);
+  });
+
   it('counts a failure of each that it fails for by itself', () => {
     const lines: unknown[] = [];
     const log = createStoreFailureLog({ error: (fields: object) => void lines.push(fields) }, () => 0);

@@ -7,7 +7,7 @@ import { createSimulator } from '../../../src/simulator/simulator.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { rawClient } from '../../support/http/raw-http.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
-import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -177,20 +177,31 @@ it.concurrent(
 );
 
 it.concurrent(
-  'what is no issue: is a stranger that only `any` admits',
+  'what is no issue: is a stranger that only `any` admits, who is counted after a restart, for those who may see the source',
   withServices(async (start) => {
     const folder = await temporaryFolder();
+    const token = 'token-of-the-clinic-0123456789';
     const settings = {
       store: { url: `file:${folder.path}` },
-      sources: { intake: { credentials, allow: ['any'] } },
+      sources: {
+        intake: { credentials, allow: ['any'] },
+        clinic: { credentials, allow: ['any'], keyPrefix: 'clinic/' },
+      },
+      admin: { tokens: { clinic: { token, may: ['view'], sources: ['clinic'] } } },
     };
     const first = await startService(settings);
     await send(20, WRONG, first);
+    await sendCallback(first, 'id=j&status=success', '', { 'x-callback-token': WRONG }, 'clinic');
     await first.stop();
     const second = await start(settings);
+    const countsFor = async (api: AdminApi) => (await api.get('/refusals/counts')).body;
+    const [intake, clinic] = [
+      { source: 'intake', reason: 'credential-wrong', count: 20 },
+      { source: 'clinic', reason: 'credential-wrong', count: 1 },
+    ];
+    expect(await countsFor(adminApi(second))).toMatchObject({ complete: true, counts: [intake, clinic] });
+    expect((await countsFor(adminApi(second, token))).counts).toMatchObject([clinic]);
     const { callbacks, verdict } = (await adminApi(second).get('/health')).body;
-    const { counts } = (await adminApi(second).get('/refusals/counts')).body;
-    expect(counts).toMatchObject([{ count: 20 }]);
     expect([callbacks.rejected, about(verdict.issues, 'callbacks-refused')]).toEqual([0, []]);
   }),
 );

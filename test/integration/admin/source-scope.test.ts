@@ -125,12 +125,6 @@ describe('a token for one source', () => {
     const { counts } = (await clinic.get('/failures')).body;
     const total = (await everything.get('/failures')).body.counts;
     for (const outcome of Object.keys(total)) expect(total[outcome]).toBe(2 * counts[outcome]);
-    const refusedOf = async (api: AdminApi) => (await api.get('/refusals/counts')).body.counts;
-    // They are written within a second.
-    await until(async () => (await refusedOf(clinic)).length > 0);
-    expect(await refusedOf(clinic)).toMatchObject([
-      { source: 'clinic', reason: 'credential-wrong', count: 1 },
-    ]);
   });
 
   it('sees an act on a job of its source, whose line names no source', async () => {

@@ -42,64 +42,61 @@ async function breakBody(jobId: string): Promise<string> {
 const bodiesOf = async (jobId: string, from = api) =>
   (await from.get(`/quarantine?job=${jobId}&state=all`)).body.quarantine as Record<string, unknown>[];
 
-/** State of the only body of a job, as a new replica sees it, and as the verdict counts it. */
-async function stateOf(jobId: string) {
+/** State of the only body of each job, as a new replica sees it, and as the verdict counts it. */
+async function stateOf(...jobIds: string[]) {
   return onOtherReplica(async (other) => {
-    const [body] = await bodiesOf(jobId, adminApi(other));
+    const bodies = await Promise.all(jobIds.map((jobId) => bodiesOf(jobId, adminApi(other))));
     const { quarantine, verdict, failing } = (await adminApi(other).get('/health')).body;
     const topics = verdict.issues.map(({ topic }: { topic: string }) => topic);
-    return { state: body?.state, quarantine, warns: topics.includes('quarantine'), failing };
+    return {
+      states: bodies.map(([body]) => body?.state),
+      quarantine,
+      warns: topics.includes('quarantine'),
+      failing,
+    };
   });
 }
 
-const WAITING = {
-  state: 'waiting',
-  quarantine: { waiting: 1, waitingBytes: BROKEN.length, released: 0, settled: 0 },
+const waiting = (count: number) => ({
+  states: Array(count).fill('waiting'),
+  quarantine: { waiting: count, waitingBytes: count * BROKEN.length, released: 0, settled: 0 },
   warns: true,
   failing: {},
-};
-const SETTLED = {
-  state: 'settled',
-  quarantine: { waiting: 0, waitingBytes: 0, released: 0, settled: 1 },
+});
+const settled = (count: number) => ({
+  states: Array(count).fill('settled'),
+  quarantine: { waiting: 0, waitingBytes: 0, released: 0, settled: count },
   warns: false,
   failing: {},
-};
+});
+const WAITING = waiting(1);
+const SETTLED = settled(1);
 
 describe('a quarantined body', () => {
-  it.each([
-    [
-      'a later callback',
-      async (id: string) => sendCallback(service, `id=${id}&status=success`, TRANSCRIPT, JSON_TYPE),
-    ],
-    ['a refetch', async (id: string) => api.post(`/jobs/${id}/refetch`).expect(200)],
-    [
-      'a replay of its job',
-      async (id: string) => {
+  it('is settled on every replica by a callback, a refetch, a replay, an import of any kind, and an acknowledgement', async () => {
+    const ways: ((id: string) => Promise<unknown>)[] = [
+      (id) => sendCallback(service, `id=${id}&status=success`, TRANSCRIPT, JSON_TYPE),
+      async (id) => api.post(`/jobs/${id}/refetch`).expect(200),
+      async (id) => {
         const { body } = await api.post('/replays').send({ selector: { kind: 'refetch', jobs: [id] } });
         await until(async () => (await api.get(`/replays/${body.replayId}`)).body.state === 'done');
       },
-    ],
-    [
-      'an import, whatever its kind',
-      async (id: string) => {
+      async (id) => {
         const form = new FormData();
         form.append('jobinfo', new Blob(['{"id":"x"}']));
         expect((await sendForm(api.post(`/jobs/${id}/artefacts`), form)).status).toBe(200);
       },
-    ],
-    [
-      'an acknowledgement of its job',
-      async (id: string) => api.post(`/jobs/${id}/acknowledge`).send({ reason: 'not needed' }).expect(200),
-    ],
-  ])('is settled by %s, on every replica', async (_, settle) => {
-    const id = await lost.lose();
-    await breakBody(id);
-    expect(await stateOf(id)).toEqual(WAITING);
-    await settle(id);
-    expect(await stateOf(id)).toEqual(SETTLED);
-    expect((await api.get(`/quarantine/${(await bodiesOf(id))[0]?.deliveryId}/body`)).body.toString()).toBe(
-      BROKEN,
-    );
+      async (id) => api.post(`/jobs/${id}/acknowledge`).send({ reason: 'not needed' }).expect(200),
+    ];
+    const ids = await Promise.all(ways.map(() => lost.lose()));
+    for (const id of ids) await breakBody(id);
+    expect(await stateOf(...ids)).toEqual(waiting(ids.length));
+    for (const [n, settle] of ways.entries()) await settle(ids[n] ?? '');
+    expect(await stateOf(...ids)).toEqual(settled(ids.length));
+    for (const id of ids) {
+      const [body] = await bodiesOf(id);
+      expect((await api.get(`/quarantine/${body?.deliveryId}/body`)).body.toString()).toBe(BROKEN);
+    }
   });
 
   it('that only repeats what was stored before does not wait', async () => {

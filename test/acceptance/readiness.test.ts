@@ -330,18 +330,6 @@ describe('before a bucket', () => {
     });
   });
 
-  it('names a store that may not be written', async () => {
-    denyWrites(place, ['']);
-    ageCanaries(place);
-    await expectNamed(place, {
-      cause: 'denied',
-      issue: { code: 'store-not-writable', params: { condition: 'denied' } },
-      check: 'store',
-      finding: /access denied/,
-      status: /access denied/,
-    });
-  });
-
   it('names conditional writes that are kept no longer, and stores nothing meanwhile', async () => {
     place.standIn.ignoreConditions = true;
     await expectNamed(place, {

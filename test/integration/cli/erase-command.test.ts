@@ -141,10 +141,10 @@ describe('erase on the command line', () => {
   });
 
   it.concurrent('prints the sums of many jobs, and no line of each', async () => {
-    const { store, pipe } = await begin();
+    const { store, cli } = await begin();
     const ids = Array.from({ length: 21 }, (_, n) => `e${n + 1}`);
     for (const id of ids) await store(id);
-    const { stdout } = await pipe(['erase', '-', '--yes'], ids.join('\n'));
+    const { stdout } = await cli(['erase', ...ids, '--yes']);
     expect(stdout).toBe('21 jobs erased now: 21 artefacts, 105 bytes\n');
   });
 

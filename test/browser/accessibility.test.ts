@@ -121,6 +121,27 @@ describe('on a phone', () => {
     }
     await dashboard.close();
   });
+
+  it('words of the service without a blank move nothing out of the window', async () => {
+    const dashboard = await openDashboard(browser, service, { viewport: { width: 1280, height: 450 } });
+    const { page } = dashboard;
+    const reason = `https://eu1.speech.example.com/${'0123456789'.repeat(30)}`;
+    await page.route('**/admin/api/{failures,deliveries}*', async (route) => {
+      const response = await route.fetch();
+      const { failures, causes, deliveries, ...rest } = await response.json();
+      const said = (lines?: object[]) =>
+        lines?.map((line) => ({ ...line, outcome: 'failed', items: [], reason }));
+      const named = causes?.map((cause: object) => ({ ...cause, code: reason }));
+      const json = { ...rest, failures: said(failures), causes: named, deliveries: said(deliveries) };
+      await route.fulfill({ response, json });
+    });
+    for (const path of ['deliveries', 'failures']) {
+      await dashboard.go(path);
+      await page.getByRole('cell', { name: reason }).first().waitFor();
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 1280]);
+    }
+    await dashboard.close();
+  });
 });
 
 describe.each(LOOKS)('in $name', ({ name, ...look }) => {

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createApplySegments } from './apply/apply-segments.js';
-import { readContent } from './apply/read-content.js';
 import type { SegmentContent } from './apply/segment-content.js';
-import { deleteHour, deleteHoursBefore } from './fill/delete-hours.js';
+import { deleteHoursBefore } from './fill/delete-hours.js';
 import { deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './fill/trim-index.js';
 import { inTransaction } from './in-transaction.js';
 import { saveRange } from './index-state.js';
@@ -66,18 +65,16 @@ export function createLedgerIndex(path: string, storeId: string) {
   return {
     ...createIndexQuestions(attempt),
     apply: (segments: readonly SegmentContent[]): void => attempt(({ apply }) => apply(segments)),
-    /** The lines of a segment that cannot be read. */
-    countUnreadable: (segment: Parameters<typeof readContent>[0]): number =>
-      readContent(segment).unread.lines,
     /** Position in an hour: the last number of each writer. */
     numbersOf: (hour: number): Readonly<Record<string, number>> => attempt(() => numbersOf(database, hour)),
     saveFaults: (hour: number, faults: readonly MergedFault[]): void =>
       attempt(() => saveFaults(database, hour, faults)),
+    forgetFault: (key: string): void =>
+      attempt(() => void database.prepare('DELETE FROM faults WHERE key = ?').run(key)),
     saveRange: (times: Parameters<typeof saveRange>[1]): void => attempt(() => saveRange(database, times)),
     usedBytes: (limit: number): number => attempt(() => usedBytes(database, path, limit)),
     freeShare: (): number => freeShare(path),
     oldestHour: (): number | null => attempt(() => oldestHour(database)),
-    deleteHour: (hour: number): void => attempt(() => deleteHour(database, hour)),
     /** Begins to delete the hours before one. */
     deleteBefore(hour: number): void {
       deletion = deleteHoursBefore(database, hour);

@@ -15,8 +15,8 @@ import type { SegmentContent } from './segment-content.js';
 
 /**
  * Takes segments in any order of hours; those of a writer within an hour come in the order of their numbers, and a number that was missing may
- * come later. The rows and the positions behind them are one transaction. A segment that is in already is passed over, so that a caller that
- * does not know how far it came may give it again.
+ * come later. The rows and the positions behind them are one transaction. What is in already is passed over, so that a caller that does not
+ * know how far it came, or what was repaired, may give a segment again.
  */
 export type ApplySegments = (segments: readonly SegmentContent[]) => void;
 
@@ -26,11 +26,15 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   const bodies = createBodyRows(database, classes);
   const sums = createFigureSums(database);
   const insertSegment = database.prepare('INSERT INTO segments (run, number, written) VALUES (?, ?, ?)');
+  const findSegment = database.prepare('SELECT id, written FROM segments WHERE run = ? AND number = ?');
+  const findLine = database.prepare(
+    'SELECT 1 FROM lines WHERE id = ?1 UNION ALL SELECT 1 FROM attempts WHERE id = ?1',
+  );
   const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const contexts = createContextRows(database);
   const attempts = createAttemptRows(database, positions);
 
-  function applyLine(id: number, { written }: SegmentContent, { line, start, length }: ReadLine): void {
+  function applyLine(id: number, written: number, { line, start, length }: ReadLine): void {
     const lineClass = classes.of(line);
     const received = Date.parse(line.receivedAt);
     const job = typeof line.jobId === 'string' ? line.jobId : null;
@@ -52,10 +56,15 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     if (run === null) return;
     const { entries, attempts: sent, unread } = readContent(segment);
     if (unread.lines > 0) positions.noteUnread(run, segment.number, unread);
-    const id = Number(insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
-    for (const entry of entries) applyLine(id * LINES + entry.index, segment, entry);
+    // A segment with lines that could not be read is in already, as is one of a failure that outlived its hour.
+    const known = findSegment.get(run, segment.number);
+    const id = Number(known?.id ?? insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
+    const written = Number(known?.written ?? segment.written);
+    const isNew = ({ index }: { readonly index: number }) =>
+      known === undefined || findLine.get(id * LINES + index) === undefined;
+    for (const entry of entries.filter(isNew)) applyLine(id * LINES + entry.index, written, entry);
     const subscriber = subscriberOf(segment.writer) ?? '';
-    for (const { line, index } of sent) attempts.add(id * LINES + index, subscriber, line);
+    for (const { line, index } of sent.filter(isNew)) attempts.add(id * LINES + index, subscriber, line);
   }
 
   return (segments) => {

@@ -6,8 +6,8 @@ type Numbered = Pick<SegmentContent, 'hour' | 'writer' | 'number'>;
 /** Position of the index in the log: one number for each writer of an hour, and what is missing before it. */
 export interface Positions {
   /**
-   * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when the segment is in
-   * already.
+   * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when all of the segment is
+   * in already.
    */
   pass(segment: Numbered): number | null;
   /** Moves the position behind a segment that is missing itself. */
@@ -24,7 +24,7 @@ export function createPositions(database: DatabaseSync): Positions {
   const move = database.prepare('UPDATE runs SET number = ? WHERE id = ?');
   const insertMissing = database.prepare('INSERT INTO missing VALUES (?, ?, ?, ?, ?)');
   const findMissing = database.prepare(
-    'SELECT first, last FROM missing WHERE run = ? AND first <= ? AND last >= ? AND lines = 0',
+    'SELECT first, last FROM missing WHERE run = ? AND first <= ? AND last >= ?',
   );
   const extendMissing = database.prepare(
     'UPDATE missing SET last = ? WHERE run = ? AND last = ? AND lines = 0',
@@ -37,7 +37,7 @@ export function createPositions(database: DatabaseSync): Positions {
     return [Number(id), Number(number)];
   }
 
-  /** Whether the number was missing; it is not any more. */
+  /** Whether the number, or lines of it, were missing; they are not any more. */
   function fill(run: number, number: number): boolean {
     const gap = findMissing.get(run, number, number);
     if (gap === undefined) return false;

@@ -10,20 +10,9 @@ const LINES_AT_ONCE = 10_000;
 const VALUES_AT_ONCE = 10_000;
 
 /**
- * Deletes an hour and its position: should it come back, it is read from its beginning. Open failures stay, with the places of their lines: a
- * job may fail for as long as the service keeps its results.
- */
-export function deleteHour(database: DatabaseSync, hour: number): void {
-  inTransaction(database, () => {
-    deleteLines(database, hour, Number.POSITIVE_INFINITY);
-    database.prepare('DELETE FROM contexts WHERE written >= ? AND written < ?').run(hour, hour + HOUR);
-    deleteRest(database, hour);
-  });
-}
-
-/**
- * Deletes all hours before one in the same way, in steps that hold no question up and keep the write-ahead log small. Contexts go first: a
- * process may end meanwhile, and what is left of the lines says that there is something to delete.
+ * Deletes all hours before one with their positions, in steps that hold no question up and keep the write-ahead log small. Open failures
+ * stay, with the places of their lines: a job may fail for as long as the service keeps its results. Contexts go first: a process may end
+ * meanwhile, and what is left of the lines says that there is something to delete.
  */
 export function* deleteHoursBefore(database: DatabaseSync, before: number): Generator<void> {
   yield* deleteContextsBefore(database, before);
@@ -31,14 +20,14 @@ export function* deleteHoursBefore(database: DatabaseSync, before: number): Gene
   for (let hour = oldestHour(database); hour !== null && hour < before; hour = oldestHour(database)) {
     const oldest = hour;
     inTransaction(database, () => {
-      if (deleteLines(database, oldest, LINES_AT_ONCE)) deleteRest(database, oldest);
+      if (deleteLines(database, oldest)) deleteRest(database, oldest);
     });
     yield;
   }
 }
 
 /** Deletes lines from the ends of the runs of an hour, and moves the positions back before them. Returns whether none is left. */
-function deleteLines(database: DatabaseSync, hour: number, most: number): boolean {
+function deleteLines(database: DatabaseSync, hour: number): boolean {
   const segments = database.prepare(
     `SELECT s.id, s.run, s.number FROM runs r CROSS JOIN segments s ON s.run = r.id AND s.number <= r.number
      WHERE r.hour = ? AND r.number > 0 ORDER BY r.id, s.number DESC LIMIT 256`,
@@ -51,7 +40,7 @@ function deleteLines(database: DatabaseSync, hour: number, most: number): boolea
     const found = segments.all(hour);
     if (found.length === 0) return true;
     for (const { id, run, number } of found) {
-      if (deleted >= most) return false;
+      if (deleted >= LINES_AT_ONCE) return false;
       for (const table of removals)
         deleted += Number(table.run(Number(id) * LINES, (Number(id) + 1) * LINES).changes);
       move.run(Number(number) - 1, Number(run));

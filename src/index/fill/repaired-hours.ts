@@ -17,7 +17,10 @@ import { contentOf } from './segment-taker.js';
 /** Missing numbers of a row that are asked for. */
 const ASKED = 10;
 
-/** Hours of segments and objects that were missing or damaged and are not any more, each once. Throws `StoreError`. */
+/**
+ * Hours of segments and objects that were missing or damaged and are not any more, each once. Segments with lines that cannot be read are
+ * given to the index again. Throws `StoreError`.
+ */
 export async function* repairedHours(
   store: ObjectStore,
   index: IndexCalls,
@@ -27,19 +30,17 @@ export async function* repairedHours(
   const hours = new Set<string>();
   for (const each of missing) {
     const hour = hourAt(startOfHour(each.key));
-    if (hours.has(hour)) continue;
     const place = parseSegmentKey(each.key);
-    const isRepaired =
-      place === null
-        ? await isObjectRepaired(store, hour, each.key)
-        : await isSegmentRepaired(fetch, index, place, each);
-    if (!isRepaired) continue;
+    if (place === null) {
+      if (!(await isObjectRepaired(store, hour, each.key))) continue;
+      await index.call('forgetFault', each.key);
+    } else if (hours.has(hour) || !(await isSegmentBack(fetch, index, place, each))) continue;
+    if (!hours.has(hour)) yield hour;
     hours.add(hour);
-    yield hour;
   }
 }
 
-async function isSegmentRepaired(
+async function isSegmentBack(
   fetch: FetchFromLog,
   index: IndexCalls,
   first: SegmentPlace,
@@ -50,7 +51,9 @@ async function isSegmentRepaired(
     const segment = await fetch(place).catch(nullIfDamaged);
     if (segment === null) continue;
     if (unreadable === null) return true;
-    return (await index.call('countUnreadable', contentOf(place, segment))) !== unreadable;
+    // What can be read of it by now is taken.
+    await index.call('apply', [contentOf(place, segment)]);
+    return false;
   }
   return false;
 }

@@ -112,8 +112,32 @@ export class TakenHours {
    * before it, as its records name them.
    */
   async finish(hour: string): Promise<NamedHour[]> {
-    const place = await this.#begun(hour);
     const start = startOfHour(hour);
+    const reached = this.#range;
+    const isClaimed = this.#isClaimed(start);
+    const named = await this.#takeHour(await this.#begun(hour), async () => {
+      if (isClaimed) await this.#save({ since: reached.since, until: start });
+    });
+    this.#hours.delete(hour);
+    if (this.#range !== reached) await this.#save(reached);
+    return named;
+  }
+
+  /** Reads all of an hour again, for what was missing or damaged of it once: what is in is passed over. */
+  async readAgain(hour: string): Promise<void> {
+    await this.#takeHour({ hour, read: new Map() });
+  }
+
+  /** Deletes the hours before one, in steps. */
+  async *deleteBefore(time: number): AsyncGenerator<void> {
+    const since = Math.max(this.since ?? time, time);
+    await this.claimFrom(since);
+    await this.#index.call('deleteBefore', since);
+    while (await this.#index.call('deleteSome')) yield;
+  }
+
+  /** Takes all segments of an hour behind a position. Resolves to the hours before it, as its records name them. */
+  async #takeHour(place: FollowedHour, onFirst?: () => Promise<void>): Promise<NamedHour[]> {
     const faults = new Map<string, MergedFault>();
     const named: NamedHour[] = [];
     const segments = segmentsOfHour(
@@ -127,37 +151,9 @@ export class TakenHours {
       },
       place,
     );
-    const reached = this.#range;
-    const isClaimed = this.#isClaimed(start);
-    await this.#segments.take(segments, async () => {
-      if (isClaimed) await this.#save({ since: reached.since, until: start });
-    });
-    if (faults.size > 0) await this.#index.call('saveFaults', start, [...faults.values()]);
-    this.#hours.delete(hour);
-    if (this.#range !== reached) await this.#save(reached);
+    await this.#segments.take(segments, onFirst);
+    if (faults.size > 0) await this.#index.call('saveFaults', startOfHour(place.hour), [...faults.values()]);
     return named;
-  }
-
-  /** Reads all of an hour again: what was missing or damaged of it once is there. */
-  async readAgain(hour: string): Promise<void> {
-    const reached = this.#range;
-    const start = startOfHour(hour);
-    await this.#save({ ...reached, until: reached.until && Math.min(reached.until, start) });
-    await this.#index.call('deleteHour', start);
-    if (openHours(this.#now()).includes(hour)) {
-      this.#log = this.#follow();
-      return this.takeNew();
-    }
-    await this.finish(hour);
-    await this.#save(reached);
-  }
-
-  /** Deletes the hours before one, in steps. */
-  async *deleteBefore(time: number): AsyncGenerator<void> {
-    const since = Math.max(this.since ?? time, time);
-    await this.claimFrom(since);
-    await this.#index.call('deleteBefore', since);
-    while (await this.#index.call('deleteSome')) yield;
   }
 
   async #findFolders(): Promise<void> {

@@ -38,7 +38,7 @@ export async function* scanHour(
 ): AsyncGenerator<ScannedLine> {
   const { store, since, until, onFault, onSkipped } = scan;
   const reading = {
-    ...{ store, onPrevious, range: { since, until }, concurrency: AT_ONCE },
+    ...{ store, onPrevious, concurrency: AT_ONCE },
     onLost: (lost: LostSegments) => onFault(describeLost(lost), segmentKey({ ...lost, number: lost.from })),
     onFault: ({ message, key }: { readonly message: string; readonly key: string }) => onFault(message, key),
   };

@@ -19,8 +19,6 @@ export interface HourReading {
   readonly onFault: (fault: MergedHourError) => void;
   /** Called with the last hour before this one that has lines, where a record names it. */
   readonly onPrevious?: (hour: string, folder: string) => void;
-  /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
-  readonly range?: { readonly since: number; readonly until: number };
   /** Folders of segments. Default: the ledger's alone. */
   readonly folders?: readonly string[];
   /** Segments that are read at once. Default 16. */
@@ -28,8 +26,6 @@ export interface HourReading {
 }
 
 const CONCURRENCY = 16;
-/** Milliseconds by which the time of an object can differ between a listing and a read: some answers of S3 have whole seconds. */
-const SECOND = 1000;
 
 type Found = Numbered & { readonly segment: UnparsedSegment };
 
@@ -47,22 +43,20 @@ async function* segmentsIn(
   reading: HourReading,
   place: FollowedHour,
 ): AsyncGenerator<NewSegment> {
-  const { store, onFault, onLost, concurrency = CONCURRENCY, range = ALWAYS } = reading;
+  const { store, onFault, onLost, concurrency = CONCURRENCY } = reading;
   const { hour } = place;
   const read = new Map(place.read);
   const { records, faults } = await readMergedHour(store, hour, folder);
   for (const fault of openFaults({ records, faults })) onFault(fault);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous, folder);
-  const isInRange = ({ writtenAt }: MergedSegment) => writtenAt >= range.since && writtenAt < range.until;
   const taken: { readonly segments: Numbered[] }[] = [];
   for (const record of records) {
     const isTaken = coveredNumbers(taken).has;
-    const left = record.segments.filter(
+    const wanted = record.segments.filter(
       (each) => each.number > (read.get(each.writer) ?? 0) && !isTaken(each),
     );
-    const wanted = left.filter(isInRange);
     const own: Numbered[] = [];
-    taken.push({ segments: left.filter((each) => !isInRange(each)) }, { segments: own });
+    taken.push({ segments: own });
     for await (const { writer, number, segment } of wantedOf(reading, record, wanted)) {
       own.push({ writer, number });
       yield { place, writer, number, segment };
@@ -73,8 +67,6 @@ async function* segmentsIn(
   const others = othersOf(folder, reading, { hour, read }, covering, coveredNumbers(taken));
   yield* takeAhead(store, place, others, onLost, concurrency);
 }
-
-const ALWAYS = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
 /** Segments of a record; those are left out that are neither in its object nor there. */
 async function* wantedOf(
@@ -105,7 +97,7 @@ async function* wantedOf(
 /** The numbers behind a position that a segment or a record has or that have to be there, without those that were taken. */
 async function* othersOf(
   folder: string,
-  { store, onLost, range = ALWAYS }: HourReading,
+  { store, onLost }: HourReading,
   { hour, read }: FollowedHour,
   records: readonly MergeRecord[],
   taken: CoveredSegments,
@@ -124,11 +116,9 @@ async function* othersOf(
     const end = covered.endBehind({ writer, number: read.get(writer) ?? 0 });
     position.set(writer, end);
   }
-  for await (const { writer, number, writtenAt } of segmentsAfter(store, hour, position, [folder])) {
+  for await (const { writer, number } of segmentsAfter(store, hour, position, [folder])) {
     yield* upTo(writer, number - 1);
-    // The listed time of a copied segment is later than its own, never earlier.
-    if (writtenAt >= range.since - SECOND) yield* upTo(writer, number);
-    last.set(writer, number);
+    yield* upTo(writer, number);
   }
   for (const [writer, end] of covered.last) yield* upTo(writer, end);
 }

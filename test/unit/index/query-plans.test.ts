@@ -34,7 +34,8 @@ const LARGE = [
 /** Names tables as the statements do that read it. */
 const [VIEW] = /CREATE VIEW[^;]*/.exec(SCHEMA) ?? [];
 /** A search of rows that have a job or an event in common, or of a range. That a job is not null is none. */
-const NARROW = /name=\? AND value=|\b(?:job|event|delivery|rowid|line)=|\b(?!job)\w+[<>]|\)[<>]/;
+const NARROW =
+  /name=\? AND value=|run=\? AND number=|\b(?:job|event|delivery|rowid|line)=|\b(?!job)\w+[<>]|\)[<>]/;
 
 /** The large tables that SQLite goes through for a statement, or through all of a class, a subscriber and the like: table and step. */
 function goneThrough(sql: string): [table: string, step: string][] {

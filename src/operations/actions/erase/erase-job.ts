@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { announceErasure, ERASURE_LEASE } from '../../../archive/erasure/erased-jobs.js';
-import { markErased } from '../../../archive/erasure/erasure.js';
+import { markErased, readErasure } from '../../../archive/erasure/erasure.js';
 import { purgeArtefacts } from '../../../archive/erasure/purge-artefacts.js';
 import {
   ERASURES_FOLDER,
@@ -63,6 +63,7 @@ export async function eraseJob(
   const { store, sleep = systemClock.sleep } = parts;
   const started = performance.now();
   const deliveryId = newDeliveryId();
+  const before = await readErasure(store, jobId);
   // The mark comes first: every commit checks for it afterwards.
   await markErased(store, jobId, audit, { complete: false, keptUntil: null, finishedAt: null });
   await announceErasure(store, jobId);
@@ -81,7 +82,11 @@ export async function eraseJob(
   if (tally.kept.length === 0) for await (const _entry of store.purge(quarantineMarkers(jobId)));
   const kept = restOf(tally.kept);
   const { counts } = tally;
-  const summary = `${erasedInWords(counts)} erased${kept === null ? '' : `; ${keptText(kept)}`}`;
+  const summary = [
+    `${erasedInWords(counts)} erased`,
+    ...(before?.complete === false && before.finishedAt === null ? [UNFINISHED] : []),
+    ...(kept === null ? [] : [keptText(kept)]),
+  ].join('; ');
   const reason = audit.reason === null ? summary : `${audit.reason} (${summary})`;
   const act = { outcome: 'erased', origin: 'replay', jobId } as const;
   const durationMs = Math.round(performance.now() - started);
@@ -99,6 +104,9 @@ export async function eraseJob(
   });
   return { jobId, deliveryId, complete: kept === null, erasedAt, ...audit, erased: { ...counts }, kept };
 }
+
+/** Nothing else records what was erased before a failure or a kill. */
+const UNFINISHED = 'an earlier erasure that did not finish may have erased more';
 
 /** Sentence that says what remains, why, and until when. */
 export function keptText({ versions, bytes, reasons, until }: KeptRest): string {

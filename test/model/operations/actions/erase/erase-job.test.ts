@@ -58,6 +58,23 @@ describe('erasing a job', () => {
     expect(lines).toEqual([expect.objectContaining({ outcome: 'erased', jobId: 'j1', bytes: 3 })]);
   });
 
+  it('says that one which failed may have erased more', async () => {
+    let fails = true;
+    const store = createMemoryStore((operation, key) => {
+      if (fails && operation === 'delete' && key.endsWith('.txt')) throw new Error('unavailable');
+    });
+    for (const name of ['jobinfo.json', 'transcript.txt']) store.put(`jobs/j1/${name}`, 'x');
+    const lines: LedgerLine[] = [];
+    await expect(erase(store, 'j1', lines)).rejects.toThrow('unavailable');
+    fails = false;
+    await erase(store, 'j1', lines);
+    await erase(store, 'j1', lines);
+    expect(lines.map(({ reason }) => reason)).toEqual([
+      '1 artefact erased; an earlier erasure that did not finish may have erased more',
+      'nothing erased',
+    ]);
+  });
+
   it.each<[string, (key: string) => boolean]>([
     ['everything', () => true],
     ['an artefact', (key) => key === 'jobs/j1/transcript.json'],

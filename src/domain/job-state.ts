@@ -81,6 +81,8 @@ export interface JobBody {
   readonly settlement: BodySettlement | null;
 }
 
+const isWaiting = ({ state }: JobBody) => state === 'waiting';
+
 interface BodySettlement {
   readonly by: string;
   readonly actor: string | null;
@@ -163,8 +165,12 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
   if (conflicts.length > 0)
     return ['neutral', 'Acknowledged', 'The versions differ. An operator acknowledged the conflict.', null];
   const ends = expired.map((part) => expiredInWords(part, at));
-  if (transcripts.length > 0)
-    return ['good', 'Stored', ['The transcript is stored.', ...ends].join(' '), null];
+  if (transcripts.length > 0) {
+    const waits = bodies.some(isWaiting);
+    const body = waits ? ['A body that could not be decoded waits in quarantine.'] : [];
+    const text = ['The transcript is stored.', ...body, ...ends].join(' ');
+    return ['good', 'Stored', text, waits ? 'quarantine' : null];
+  }
   if (expired.some(({ kind }) => kind === 'transcript')) return ['neutral', 'Expired', ends.join(' '), null];
   const last = timeline.findLast(({ origin }) => origin !== 'admin' && origin !== 'retention');
   if (expired.some(({ kind }) => kind === 'quarantine') && last?.outcome === 'quarantined')
@@ -266,7 +272,7 @@ function withoutTranscript(
       `The service reports ${callbackStatusInWords(failed.status ?? '')}. Submit the job again.`,
       null,
     ];
-  if (bodies.some((body) => body.state === 'waiting'))
+  if (bodies.some(isWaiting))
     return ['notice', 'In quarantine', 'The body could not be decoded and is in quarantine.', 'quarantine'];
   const settled = bodies.find((body) => body.state === 'settled');
   if (settled !== undefined && artefacts.length === 0)

@@ -54,6 +54,17 @@ describe('the state of a job of which something expired', () => {
   });
 });
 
+it('a stored job of which a body still waits says so, as the verdict does', () => {
+  const waiting = { deliveryId: 'd1', state: 'waiting', settlement: null };
+  const job = { artefacts: [artefact('transcript.txt')], timeline: [quarantined] };
+  expect(stateOf(job, [waiting])).toEqual({
+    ...{ tone: 'good', word: 'Stored', repair: 'refetch' },
+    text: 'The transcript is stored. A body that could not be decoded waits in quarantine.',
+  });
+  const settled = { ...waiting, state: 'settled' };
+  expect(stateOf(job, [settled])).toMatchObject({ text: 'The transcript is stored.', repair: null });
+});
+
 describe('the state of a job with an open failure', () => {
   const refused = { outcome: 'refused', reason: 'body-too-large', receivedAt: expiredAt };
   const conflict = { outcome: 'conflict', reason: null, receivedAt: expiredAt };

@@ -7,6 +7,7 @@ const styles = readdirSync(join(PAGE, 'styles')).map((file) =>
   readFileSync(join(PAGE, 'styles', file), 'utf8'),
 );
 const deliveries = readFileSync(join(PAGE, 'views/deliveries/delivery-table.js'), 'utf8');
+const failures = readFileSync(join(PAGE, 'views/failures/failures-view.js'), 'utf8');
 const compact = ['failures/failures-view.js', 'refusals-view.js', 'replays-view.js', 'unsent-events.js']
   .map((file) => readFileSync(join(PAGE, 'views', file), 'utf8'))
   .join();
@@ -34,7 +35,7 @@ describe('the styles of tables', () => {
         name,
         isThere: selector.includes('.compact')
           ? compact.includes(`'${name}'`)
-          : deliveries.includes(`name: '${name}'`),
+          : (deliveries + failures).includes(`name: '${name}'`),
       })),
     );
     expect(named.length).toBeGreaterThan(5);

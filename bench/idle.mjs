@@ -15,10 +15,9 @@ import { fileURLToPath } from 'node:url';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 
 const [minutes = 20] = process.argv.slice(2).map(Number);
-/** Dollars per call, us-east-1. */
+/** Dollars per call, us-east-1. `prove` has none: a folder is asked each time, a bucket for each prefix once an hour. */
 const PRICES = {
   create: 5e-6,
-  prove: 5e-6,
   replace: 5e-6,
   list: 5e-6,
   folders: 5e-6,

@@ -99,7 +99,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
   const { facts, summary, last24h } = await readFacts(
     {
       view,
-      summarise: (query) => findSummary(view.asked.index, query),
+      summarise: (query) => findSummary(view.asked, query),
       retained: retentionViewOf(config, store),
       senderRefusals: createRefusalCountsReader(store, Date.now).lastDay,
       lastReconcile: createReconcileReportReader(store, view.settled),

@@ -85,7 +85,7 @@ async function summarise(
   await view.readPast();
   await rejectUnknownNames(filters, names, view);
   if (group !== null) rejectUnknownContext(group, namesInScope(names, null).contexts);
-  return findSummary(view.asked.index, {
+  return findSummary(view.asked, {
     ...{ ...filters, by, buckets: 1, signal },
     since: since?.toISOString(),
     until: until?.toISOString(),

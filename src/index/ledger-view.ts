@@ -13,6 +13,7 @@ import type { BodyFigures } from './bodies/find-bodies.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
 import { FillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
+import type { LongCalls } from './index-calls.js';
 import { beginOf, extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
@@ -22,7 +23,6 @@ import {
   type DeliveryQuery,
   type FoundLines,
   findDeliveries,
-  type QuestionParts,
 } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
 import { type CallbackCounts, createCallbackCounts } from './questions/paced-counts.js';
@@ -139,7 +139,7 @@ export interface LedgerView {
   /** What was sent to subscribers. */
   readonly sent: SentQuestions;
   /** What `findSummary` asks: most commands need no figures. */
-  readonly asked: QuestionParts;
+  readonly asked: LongCalls;
   /** How the callbacks of the last hour and day fared. */
   callbacks(scope?: SourceScope): Promise<CallbackCounts>;
   status(): LedgerViewStatus;
@@ -285,7 +285,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     sent: createSentQuestions(index, clock),
     sourcesOfJob: (job) => index.call('findSources', job),
-    asked: parts,
+    asked: index,
     callbacks: (scope = null) => counts(scope),
     extent,
     status: () =>

@@ -121,7 +121,7 @@ export function createAdminServices(options: AdminOptions) {
     ...{ view, service, retained, retention, lastVerify },
     sources: settings.credentials,
     replicaIssues: options.replicas.issues,
-    summarise: (query) => findSummary(view.asked.index, query),
+    summarise: (query) => findSummary(view.asked, query),
     senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.settled),
     subscribers: (scope, signal) => listSubscribers({ outbox, view, dead }, scope, signal),

@@ -37,8 +37,6 @@ export interface OpenLedgerOptions {
   readonly knownKeys?: () => readonly string[];
   /** Called when the index was opened. */
   readonly onIndexOpened?: ((place: IndexPlace) => void) | undefined;
-  /** Called with the first segment that holds lines of a newer version. */
-  readonly onNewerLines?: ((segment: string) => void) | undefined;
 }
 
 const DAY = 86_400_000;
@@ -57,13 +55,12 @@ export async function openLedger(
     onStoreNotice,
     knownKeys,
     onIndexOpened,
-    onNewerLines,
   }: OpenLedgerOptions,
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
   const checked = knownKeys ? wholeListings(opened, knownKeys) : opened;
   const store = asked(onStoreCall ? measureStore(checked, onStoreCall) : checked);
-  const view = ledgerViewOf(config, store, { indexFiles, startIndex, since, onIndexOpened, onNewerLines });
+  const view = ledgerViewOf(config, store, { indexFiles, startIndex, since, onIndexOpened });
   return {
     ...{ store, view },
     async close() {
@@ -82,7 +79,6 @@ export function ledgerViewOf(
     startIndex,
     since,
     onIndexOpened,
-    onNewerLines,
   }: Omit<OpenLedgerOptions, 'onStoreCall' | 'onStoreNotice' | 'knownKeys'>,
 ): LedgerView {
   const { days, maxBytes } = config.ledger.index;
@@ -95,7 +91,7 @@ export function ledgerViewOf(
     startIndex,
     subscribers: Object.keys(config.subscribers),
     reach: Math.max(days * DAY, asked),
-    ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
+    ...{ maxBytes, onOpened: onIndexOpened },
   });
 }
 

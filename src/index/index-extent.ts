@@ -34,7 +34,7 @@ export function extentOf({ since, until, missing }: ExtentInTime): IndexExtent {
   return {
     since: since === null ? null : new Date(since).toISOString(),
     until: until === null ? null : new Date(until).toISOString(),
-    missing: missing.map(({ key, segments, unreadable }) => ({ key, segments, unreadable })),
+    missing,
   };
 }
 

@@ -5,11 +5,6 @@ import type { AskedIndex } from './asked-index.js';
 import { inTransaction } from './in-transaction.js';
 import type { MissingSegments } from './index-extent.js';
 
-interface MissingInState extends MissingSegments {
-  /** How many of the lines that cannot be read a newer version wrote. */
-  readonly newer: number;
-}
-
 /** What the index has: every line written from `since` to `until`, but for those of the missing segments. */
 export interface IndexState {
   /** Milliseconds since the epoch; null: the beginning of the ledger. */
@@ -19,7 +14,7 @@ export interface IndexState {
   /** When finished hours were listed again last; null before. */
   readonly relistedAt: number | null;
   /** The first hundred, newest first. */
-  readonly missing: readonly MissingInState[];
+  readonly missing: readonly MissingSegments[];
 }
 
 const MAX_MISSING = 100;
@@ -34,22 +29,21 @@ export function readState({ database }: AskedIndex): IndexState {
     return value === null ? null : Number(value);
   };
   const missing = database.prepare(`
-    SELECT r.hour, NULL AS key, r.writer, m.first, m.last - m.first + 1 AS segments, m.lines, m.newer
+    SELECT r.hour, NULL AS key, r.writer, m.first, m.last - m.first + 1 AS segments, m.lines
       FROM missing m JOIN runs r ON r.id = m.run
-    UNION ALL SELECT hour, key, '', 0, segments, 0, 0 FROM faults
+    UNION ALL SELECT hour, key, '', 0, segments, 0 FROM faults
     ORDER BY 1 DESC, 2, 3, 4 LIMIT ${MAX_MISSING}`);
   return {
     since: time('since'),
     until: time('until'),
     relistedAt: time('relistedAt'),
-    missing: missing.all().map(({ hour, key, writer, first, segments, lines, newer }) => ({
+    missing: missing.all().map(({ hour, key, writer, first, segments, lines }) => ({
       key:
         key === null
           ? segmentKey({ hour: hourAt(Number(hour)), writer: String(writer), number: Number(first) })
           : String(key),
       segments: Number(segments),
       unreadable: Number(lines) === 0 ? null : Number(lines),
-      newer: Number(newer),
     })),
   };
 }

@@ -46,8 +46,6 @@ export interface LedgerViewOptions {
   readonly subscribers?: readonly string[] | undefined;
   /** Called when the index was opened, and again when its worker had to be started again. */
   readonly onOpened?: ((place: IndexPlace) => void) | undefined;
-  /** Called with the first segment that holds lines of a newer version. */
-  readonly onNewerLines?: ((key: string) => void) | undefined;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
 }
@@ -161,7 +159,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     ...{ store, clock, filesFor, retention, startIndex: options.startIndex },
     reach: options.reach ?? 30 * DAY,
     maxBytes: options.maxBytes ?? 2 * GIBIBYTE,
-    ...{ onNewerLines: options.onNewerLines, subscribers: options.subscribers },
+    subscribers: options.subscribers,
     onOpened,
   });
   const schedule = new FillSchedule(index, clock);

@@ -12,10 +12,9 @@ export const SCHEMA = `
   -- A writer in an hour, and the last of its numbers that is in the index: the position.
   CREATE TABLE runs (id INTEGER PRIMARY KEY, hour INTEGER NOT NULL, writer TEXT NOT NULL, number INTEGER NOT NULL,
     UNIQUE (hour, writer));
-  -- Numbers up to the position whose segments are missing, and segments with lines that cannot be read;
-  -- newer: those of them that a newer version wrote.
+  -- Numbers up to the position whose segments are missing, and segments with lines that cannot be read.
   CREATE TABLE missing (run INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, lines INTEGER NOT NULL,
-    newer INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
+    PRIMARY KEY (run, first)) WITHOUT ROWID;
   -- Objects of merged hours that are missing or damaged; segments: those of them that may be lacking and have no row in missing.
   CREATE TABLE faults (key TEXT PRIMARY KEY, hour INTEGER NOT NULL, segments INTEGER NOT NULL) WITHOUT ROWID;
   -- An id is never used again: failures outlive their lines.

@@ -17,33 +17,27 @@ interface LedgerEntry extends LineSpan {
 export interface ParsedSegment {
   readonly entries: readonly LedgerEntry[];
   /**
-   * Numbers, from 1, of the lines that cannot be read: truncated, edited by hand, foreign or not UTF-8. 0 for a segment
-   * without text: each is written with a line.
+   * How many lines cannot be read: truncated, edited by hand, foreign, not UTF-8, or of another version, whose fields may mean something
+   * else. 1 for a segment without text: each is written with a line.
    */
-  readonly brokenLines: readonly number[];
-  /** Numbers, from 1, of the lines of a newer version: their fields may mean something else, so they are not read. */
-  readonly newerLines: readonly number[];
+  readonly unreadable: number;
 }
 
-/** Parses a segment. Broken and newer lines are reported and never throw; unknown fields are kept. */
+/** Parses a segment. Lines that cannot be read are counted and never throw; unknown fields are kept. */
 export function parseSegment(content: Buffer): ParsedSegment {
   const entries: LedgerEntry[] = [];
-  const brokenLines: number[] = [];
-  const newerLines: number[] = [];
-  let number = 0;
+  let unreadable = 0;
+  let index = -1;
   for (const bytes of cutLines(content)) {
-    number += 1;
+    index += 1;
     const text = textOf(bytes);
     if (text?.trim() === '') continue;
-    const value = text === null ? null : parseRecord(text);
-    const line = value && completeLine(value);
+    const line = lineOf(text);
     const start = bytes.byteOffset - content.byteOffset;
-    if (line) entries.push({ line, index: number - 1, start, length: bytes.length });
-    else if (value && isNewer(value)) newerLines.push(number);
-    else brokenLines.push(number);
+    if (line) entries.push({ line, index, start, length: bytes.length });
+    else unreadable += 1;
   }
-  const isEmpty = entries.length + brokenLines.length + newerLines.length === 0;
-  return { entries, brokenLines: isEmpty ? [0] : brokenLines, newerLines };
+  return { entries, unreadable: entries.length + unreadable === 0 ? 1 : unreadable };
 }
 
 /** The lines with these indices, without those that cannot be read. The bytes of the others are passed over. */
@@ -60,7 +54,10 @@ export function parseLinesAt(content: Buffer, indices: ReadonlySet<number>): Map
 
 /** The line with this text; null where it cannot be read. */
 export function parseLine(bytes: Buffer): LedgerLine | null {
-  const text = textOf(bytes);
+  return lineOf(textOf(bytes));
+}
+
+function lineOf(text: string | null): LedgerLine | null {
   const value = text === null ? null : parseRecord(text);
   return value && completeLine(value);
 }
@@ -110,10 +107,6 @@ const ABSENT = {
 
 /** The only version of the line's format that is read. */
 const VERSION = 1;
-
-function isNewer({ v }: Record<string, unknown>): boolean {
-  return Number.isSafeInteger(v) && Number(v) > VERSION;
-}
 
 function parseRecord(text: string): Record<string, unknown> | null {
   const value = parseJson(text);

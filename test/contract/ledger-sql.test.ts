@@ -77,7 +77,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     const lines: LedgerLine[] = [];
     const ignore = () => {};
     const [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-    for await (const { line } of scanLines({ store, since, until, onFault: ignore, onSkipped: ignore }))
+    for await (const { line } of scanLines({ store, since, until, onFault: ignore, onUnreadable: ignore }))
       lines.push(line);
     return lines;
   }

@@ -66,7 +66,7 @@ async function readEverywhere() {
   const scan = scanLines({
     ...{ store, since: BEFORE, until: AFTER + HOUR },
     onFault: (text) => void named.push(text),
-    onSkipped: (key) => void named.push(key),
+    onUnreadable: (key) => void named.push(key),
   });
   for await (const { line } of scan) jobs.push(line.jobId ?? '');
   const report = await verify(

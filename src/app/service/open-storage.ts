@@ -24,11 +24,6 @@ export async function openStorage(options: ServiceOptions, metrics: Metrics) {
     knownKeys: () => knownKeys(),
     onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
     onIndexOpened: reportIndex(log),
-    onNewerLines: (segment) =>
-      log.warn(
-        { event: 'ledger-newer-lines', segment },
-        'the ledger holds lines that a newer version wrote and this one does not read: upgrade this replica',
-      ),
   };
   const parts = await openArchiveParts(config, opening, onSegment);
   const { store, ledger } = parts;

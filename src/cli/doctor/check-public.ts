@@ -159,7 +159,7 @@ async function acceptance(options: PublicCheckOptions, { status, own }: PublicAn
 async function findLine(store: ObjectStore, deliveryId: string): Promise<LedgerLine | null> {
   // The clock of another machine dates the line.
   const since = Date.now() - 15 * 60_000;
-  const scan = { store, since, until: Number.POSITIVE_INFINITY, onFault: ignore, onSkipped: ignore };
+  const scan = { store, since, until: Number.POSITIVE_INFINITY, onFault: ignore, onUnreadable: ignore };
   for await (const { line } of scanLines(scan)) {
     if (line.deliveryId === deliveryId) return line;
   }

@@ -67,10 +67,9 @@ function comparedInWords({ compared: { content, metadata, size } }: VerifyReport
   return `by content ${content}, by the recorded hash ${metadata}, by size only ${size}`;
 }
 
-function unreadInWords({ broken, newer, unusable }: VerifyReport['ledger']): string {
+function unreadInWords({ unreadable, unusable }: VerifyReport['ledger']): string {
   const parts = [
-    ...(broken > 0 ? [`${broken} broken lines`] : []),
-    ...(newer > 0 ? [`${newer} lines of a newer version`] : []),
+    ...(unreadable > 0 ? [`${unreadable} unreadable lines`] : []),
     ...(unusable > 0 ? [`${unusable} unusable items`] : []),
   ];
   return parts.length === 0 ? '' : `; not read: ${parts.join(', ')}`;

@@ -54,8 +54,8 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     if (segment.content === null) return positions.passMissing(segment);
     const run = positions.pass(segment);
     if (run === null) return;
-    const { entries, attempts: sent, unread } = readContent(segment);
-    if (unread.lines > 0) positions.noteUnread(run, segment.number, unread);
+    const { entries, attempts: sent, unreadable } = readContent(segment);
+    if (unreadable > 0) positions.noteUnreadable(run, segment.number, unreadable);
     // A segment with lines that could not be read is in already, as is one of a failure that outlived its hour.
     const known = findSegment.get(run, segment.number);
     const id = Number(known?.id ?? insertSegment.run(run, segment.number, segment.written).lastInsertRowid);

@@ -4,24 +4,21 @@ import { LINES } from '../schema.js';
 
 interface ParsedAttempts {
   readonly attempts: readonly { readonly line: SentAttempt; readonly index: number }[];
-  readonly unread: { readonly lines: number; readonly newer: number };
+  readonly unreadable: number;
 }
 
 /** The attempts of a segment that says what was sent. Lines that cannot be read are counted. */
 export function parseAttempts(content: Buffer): ParsedAttempts {
   const attempts: { line: SentAttempt; index: number }[] = [];
-  let [lines, newer] = [0, 0];
+  let unreadable = 0;
   for (const [index, text] of content.toString().split('\n').entries()) {
     if (text.trim() === '') continue;
     const value = parseJson(text);
     if (isJsonObject(value) && isAttempt(value) && index < LINES) attempts.push({ line: value, index });
-    else {
-      lines += 1;
-      newer += isJsonObject(value) && Number(value.v) > 1 ? 1 : 0;
-    }
+    else unreadable += 1;
   }
   // Each segment is written with a line.
-  return { attempts, unread: { lines: attempts.length + lines === 0 ? 1 : lines, newer } };
+  return { attempts, unreadable: attempts.length + unreadable === 0 ? 1 : unreadable };
 }
 
 const TEXTS = ['event', 'jobId', 'type', 'at'] as const;

@@ -14,15 +14,15 @@ export interface Positions {
   passMissing(segment: Numbered): void;
   /** Id of the run of a segment that may not be in the index yet. */
   runOf(segment: Numbered): number;
-  /** Notes lines of a segment that cannot be read, and how many of them a newer version wrote. */
-  noteUnread(run: number, number: number, unread: { readonly lines: number; readonly newer: number }): void;
+  /** Notes how many lines of a segment cannot be read. */
+  noteUnreadable(run: number, number: number, lines: number): void;
 }
 
 export function createPositions(database: DatabaseSync): Positions {
   const begin = database.prepare('INSERT OR IGNORE INTO runs (hour, writer, number) VALUES (?, ?, 0)');
   const find = database.prepare('SELECT id, number FROM runs WHERE hour = ? AND writer = ?');
   const move = database.prepare('UPDATE runs SET number = ? WHERE id = ?');
-  const insertMissing = database.prepare('INSERT INTO missing VALUES (?, ?, ?, ?, ?)');
+  const insertMissing = database.prepare('INSERT INTO missing VALUES (?, ?, ?, ?)');
   const findMissing = database.prepare(
     'SELECT first, last FROM missing WHERE run = ? AND first <= ? AND last >= ?',
   );
@@ -43,8 +43,8 @@ export function createPositions(database: DatabaseSync): Positions {
     if (gap === undefined) return false;
     const [first, last] = [Number(gap.first), Number(gap.last)];
     deleteMissing.run(run, first);
-    if (first < number) insertMissing.run(run, first, number - 1, 0, 0);
-    if (last > number) insertMissing.run(run, number + 1, last, 0, 0);
+    if (first < number) insertMissing.run(run, first, number - 1, 0);
+    if (last > number) insertMissing.run(run, number + 1, last, 0);
     return true;
   }
 
@@ -52,7 +52,7 @@ export function createPositions(database: DatabaseSync): Positions {
   function miss(run: number, position: number, last: number): void {
     if (last <= position) return;
     const { changes } = extendMissing.run(last, run, position);
-    if (changes === 0) insertMissing.run(run, position + 1, last, 0, 0);
+    if (changes === 0) insertMissing.run(run, position + 1, last, 0);
     move.run(last, run);
   }
 
@@ -69,6 +69,6 @@ export function createPositions(database: DatabaseSync): Positions {
       miss(...positionOf(segment), segment.number);
     },
     runOf: (segment) => positionOf(segment)[0],
-    noteUnread: (run, number, { lines, newer }) => void insertMissing.run(run, number, number, lines, newer),
+    noteUnreadable: (run, number, lines) => void insertMissing.run(run, number, number, lines),
   };
 }

@@ -18,21 +18,14 @@ export type ReadLine = ReturnType<typeof parseSegment>['entries'][number];
 export interface ReadContent {
   readonly entries: readonly ReadLine[];
   readonly attempts: readonly Entry<SentAttempt>[];
-  readonly unread: {
-    /** All of them. */
-    readonly lines: number;
-    /** Lines that a newer version wrote. */
-    readonly newer: number;
-  };
+  readonly unreadable: number;
 }
 
 export function readContent(segment: Pick<SegmentContent, 'writer' | 'content'>): ReadContent {
   const { buffer, byteOffset, byteLength } = segment.content ?? new Uint8Array();
   const content = Buffer.from(buffer, byteOffset, byteLength);
   if (subscriberOf(segment.writer) !== null) return { entries: [], ...parseAttempts(content) };
-  const { entries, brokenLines, newerLines } = parseSegment(content);
+  const { entries, unreadable } = parseSegment(content);
   const read = entries.filter(({ index }) => index < LINES);
-  const newer = newerLines.length;
-  const lines = brokenLines.length + newer + entries.length - read.length;
-  return { entries: read, attempts: [], unread: { lines, newer } };
+  return { entries: read, attempts: [], unreadable: unreadable + entries.length - read.length };
 }

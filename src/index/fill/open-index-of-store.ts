@@ -23,8 +23,6 @@ export interface IndexOfStoreOptions {
   readonly subscribers?: readonly string[] | undefined;
   /** Called when the index was opened. */
   readonly onOpened?: ((place: IndexPlace, isShared: boolean) => void) | undefined;
-  /** Called with the first segment that holds lines of a newer version. */
-  readonly onNewerLines?: ((key: string) => void) | undefined;
 }
 
 /** The index of the store, whose worker is started by the first call, and again when it ended. */
@@ -57,7 +55,6 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   let opened: Opened | null = null;
   let state: IndexState | null = null;
   let lines = 0;
-  let hasNewer = false;
   let isClosed = false;
   /** A reader takes some megabytes. */
   const aside = pLimit(1);
@@ -131,10 +128,6 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
 
   async function noteState({ worker }: Opened): Promise<void> {
     [state, lines] = await Promise.all([worker.call('state'), worker.call('countLines')]);
-    const newer = state.missing.find((each) => each.newer > 0);
-    if (newer === undefined || hasNewer) return;
-    hasNewer = true;
-    options.onNewerLines?.(newer.key);
   }
 
   return {

@@ -14,7 +14,7 @@ export async function* linesBeforeIndex(from: IndexAndLog, since: number): Async
   const until = await from.view.reachBack(since);
   // `verify` names what cannot be read.
   if (until > since)
-    yield* scanLines({ store: from.store, since, until, onFault: ignore, onSkipped: ignore });
+    yield* scanLines({ store: from.store, since, until, onFault: ignore, onUnreadable: ignore });
 }
 
 function ignore(): void {}

@@ -4,7 +4,7 @@ import type { IndexState } from '../index-state.js';
 import type { IndexPlace } from '../open-index.js';
 
 /** Lines that cannot be read, and the segments that they are in. */
-interface SkippedSegments {
+interface UnreadableLines {
   readonly count: number;
   readonly segments: readonly { readonly key: string; readonly lines: number }[];
 }
@@ -15,10 +15,7 @@ export interface LedgerViewStatus {
   readonly place: IndexPlace | null;
   /** Lines in the index. */
   readonly rows: number;
-  /** Lines that cannot be parsed. */
-  readonly broken: SkippedSegments;
-  /** Lines of a newer version, which are skipped: their fields may mean something else. */
-  readonly newer: SkippedSegments;
+  readonly unreadable: UnreadableLines;
   /** ISO 8601 of the last successful read of what is new, or null. */
   readonly refreshedAt: string | null;
   /** Why the last read failed, or null. */
@@ -38,17 +35,12 @@ export function viewStatus(
   const { until = null, missing = [] } = state ?? {};
   return {
     ...{ state: until === null ? 'loading' : 'ready', ...index, error, fault, condition },
-    broken: skipped(missing, ({ unreadable, newer }) => (unreadable ?? 0) - newer),
-    newer: skipped(missing, ({ newer }) => newer),
+    unreadable: unreadableLines(missing),
     refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
   };
 }
 
-type Missing = IndexState['missing'];
-
-function skipped(missing: Missing, linesOf: (each: Missing[number]) => number): SkippedSegments {
-  const segments = missing
-    .map((each) => ({ key: each.key, lines: linesOf(each) }))
-    .filter(({ lines }) => lines > 0);
+function unreadableLines(missing: IndexState['missing']): UnreadableLines {
+  const segments = missing.flatMap(({ key, unreadable: lines }) => (lines === null ? [] : [{ key, lines }]));
   return { count: segments.reduce((sum, { lines }) => sum + lines, 0), segments };
 }

@@ -17,8 +17,8 @@ export interface LineScan {
    * @param key the object, or the folder of its hour
    */
   readonly onFault: (text: string, key: string) => void;
-  /** Called with lines that cannot be parsed, or are of a newer version. */
-  readonly onSkipped: (key: string, lines: { readonly broken: number; readonly newer: number }) => void;
+  /** Called with how many lines of a segment cannot be read. */
+  readonly onUnreadable: (key: string, lines: number) => void;
 }
 
 /** A line of the log. */
@@ -36,7 +36,7 @@ export async function* scanHour(
   hour: string,
   onPrevious: (hour: string) => void = () => {},
 ): AsyncGenerator<ScannedLine> {
-  const { store, since, until, onFault, onSkipped } = scan;
+  const { store, since, until, onFault, onUnreadable } = scan;
   const reading = {
     ...{ store, onPrevious, concurrency: AT_ONCE },
     onLost: (lost: LostSegments) => onFault(describeLost(lost), segmentKey({ ...lost, number: lost.from })),
@@ -45,9 +45,8 @@ export async function* scanHour(
   for await (const { writer, number, segment } of segmentsOfHour(reading, { hour, read: new Map() })) {
     const { writtenAt: written } = segment;
     if (written < since || written >= until) continue;
-    const { entries, brokenLines, newerLines } = parseSegment(segment.content);
-    const [broken, newer] = [brokenLines.length, newerLines.length];
-    if (broken + newer > 0) onSkipped(segmentKey({ hour, writer, number }), { broken, newer });
+    const { entries, unreadable } = parseSegment(segment.content);
+    if (unreadable > 0) onUnreadable(segmentKey({ hour, writer, number }), unreadable);
     for (const { line, index } of entries) yield { place: { written, writer, number, line: index }, line };
   }
 }

@@ -83,8 +83,7 @@ export async function readHealth(
     ledger: {
       ...ledger,
       rows: ofAll(ledger.rows),
-      broken: ofAll(ledger.broken),
-      newer: ofAll(ledger.newer),
+      unreadable: ofAll(ledger.unreadable),
       place: ofAll(ledger.place),
     },
   };
@@ -130,8 +129,7 @@ const OF_ALL_SOURCES = [
   'budget',
   'activeDeliveries',
   'ledger.rows',
-  'ledger.broken',
-  'ledger.newer',
+  'ledger.unreadable',
 ];
 
 function storeStatus({ lastSuccessAt, ...status }: CanaryStatus) {

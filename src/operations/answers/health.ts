@@ -93,11 +93,6 @@ export type CredentialState = Answer<typeof credentialStateSchema>;
 
 const conditionSchema = z.enum(STORE_CONDITIONS);
 
-const skippedLines = z.strictObject({
-  count,
-  segments: z.array(z.strictObject({ key: z.string(), lines: count })),
-});
-
 const FIGURES = {
   lines: count.describe('deliveries'),
   bytes: count,
@@ -273,10 +268,10 @@ export const healthSchema = z
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
       rows: count.nullable(),
-      broken: skippedLines.nullable().describe('lines that cannot be parsed'),
-      newer: skippedLines
+      unreadable: z
+        .strictObject({ count, segments: z.array(z.strictObject({ key: z.string(), lines: count })) })
         .nullable()
-        .describe('lines written by a newer version, which this replica does not read'),
+        .describe('lines that are damaged, or written by a newer version'),
       place: z
         .strictObject({
           path: z.string().nullable().describe('null: in memory'),

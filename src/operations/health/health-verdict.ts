@@ -134,7 +134,7 @@ function verifyIssues({ verify }: VerdictFacts): Issue[] {
 }
 
 function ledgerIssues({ ledger, store, scoped }: VerdictFacts): Issue[] {
-  const { error, fault, condition, refreshedAt, state, broken, newer } = ledger;
+  const { error, fault, condition, refreshedAt, state, unreadable } = ledger;
   const issues: Issue[] = [];
   if (error !== null && fault === 'index') {
     issues.push(issueOf('index-behind', { reason: error, since: refreshedAt }));
@@ -143,8 +143,8 @@ function ledgerIssues({ ledger, store, scoped }: VerdictFacts): Issue[] {
     const reason = !store.writable && store.reason === error ? null : error;
     issues.push(issueOf('ledger-unreadable', { reason, condition, since: refreshedAt }));
   }
-  if (!scoped && broken.count > 0) issues.push(issueOf('ledger-lines-broken', { lines: broken.count }));
-  if (!scoped && newer.count > 0) issues.push(issueOf('ledger-lines-newer', { lines: newer.count }));
+  if (!scoped && unreadable.count > 0)
+    issues.push(issueOf('ledger-lines-unreadable', { lines: unreadable.count }));
   if (state === 'loading' && error === null) issues.push(issueOf('ledger-loading', {}));
   return issues;
 }

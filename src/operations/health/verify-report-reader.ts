@@ -123,13 +123,10 @@ function wasOnlyInterrupted({ complete, faults }: Run): boolean {
 }
 
 function faultsOf({ faults, ledger }: Run): string[] {
-  // A segment with broken lines is among the faults, by its key.
-  const unread = ledger.newer + ledger.unusable;
-  const lines =
-    unread === 0
-      ? []
-      : [`${plural(unread, 'line or item', 'lines or items')} of the ledger could not be read`];
-  return [...lines, ...faults.map(({ key, reason }) => (key === null ? reason : `${key}: ${reason}`))];
+  // A segment with unreadable lines is among the faults, by its key.
+  const { unusable } = ledger;
+  const items = unusable === 0 ? [] : [`${plural(unusable, 'item')} of the ledger could not be read`];
+  return [...items, ...faults.map(({ key, reason }) => (key === null ? reason : `${key}: ${reason}`))];
 }
 
 /** Null for a document that is not a report of verify. */

@@ -144,16 +144,12 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     text: () => 'The ledger is still being read; figures are not complete yet.',
     remedy: null,
   },
-  'ledger-lines-broken': {
-    ...{ topic: 'ledger', ...quiet, label: 'Damaged lines' },
-    text: ({ lines }) => `${plural(lines, 'line')} of the ledger cannot be read.`,
-    remedy: 'GET /admin/api/health names the segments (ledger.broken); restore them from a backup.',
-  },
-  'ledger-lines-newer': {
-    ...{ topic: 'ledger', ...quiet, label: 'Newer lines' },
+  'ledger-lines-unreadable': {
+    ...{ topic: 'ledger', ...quiet, label: 'Unreadable lines' },
     text: ({ lines }) =>
-      `${plural(lines, 'line')} of the ledger ${lines === 1 ? 'was' : 'were'} written by a newer version and cannot be read.`,
-    remedy: 'Upgrade this replica.',
+      `${plural(lines, 'line')} of the ledger cannot be read: damaged, or written by a newer version.`,
+    remedy:
+      'Upgrade this replica if others are newer. GET /admin/api/health names the segments (ledger.unreadable): restore damaged ones from a backup.',
   },
   'jobs-failing': {
     ...{ topic: 'failures', ...failing, label: 'To repair' },

@@ -121,8 +121,7 @@ export interface IssueParams {
   'ledger-unreadable': StoreFailure;
   'index-behind': { readonly reason: string; readonly since: string | null };
   'ledger-loading': Readonly<Record<string, never>>;
-  'ledger-lines-broken': { readonly lines: number };
-  'ledger-lines-newer': { readonly lines: number };
+  'ledger-lines-unreadable': { readonly lines: number };
   'jobs-failing': {
     readonly jobs: number;
     readonly outcomes: Counts;

@@ -78,10 +78,8 @@ export interface VerifyReport {
     /** ISO 8601; null without lines. */
     readonly first: string | null;
     readonly last: string | null;
-    /** Lines that cannot be parsed, in the hours of the window. */
-    readonly broken: number;
-    /** Lines of a newer version. */
-    readonly newer: number;
+    /** Lines that are damaged, or of a newer version, in the hours of the window. */
+    readonly unreadable: number;
     /** Items that name no object. */
     readonly unusable: number;
   };
@@ -139,8 +137,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
   >;
   const compared = { content: 0, metadata: 0, size: 0 };
   const ledger: LedgerFigures = {
-    ...{ segments: 0, lines: 0, first: null, last: null },
-    ...{ broken: 0, newer: 0, unusable: 0 },
+    ...{ segments: 0, lines: 0, first: null, last: null, unreadable: 0, unusable: 0 },
   };
   const findings: Record<'missing' | 'damaged', VerifyFinding[]> = { missing: [], damaged: [] };
   const replacedOnes: Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'>[] = [];
@@ -200,7 +197,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
         startedAt,
         finishedAt,
         ...facts,
-        complete: !faulty && outcomes.unchecked + ledger.broken + ledger.newer + ledger.unusable === 0,
+        complete: !faulty && outcomes.unchecked + ledger.unreadable + ledger.unusable === 0,
         checked: checked(),
         bytes,
         outcomes,

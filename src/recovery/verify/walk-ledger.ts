@@ -74,10 +74,9 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
     until: Math.min(start + HOUR, Date.parse(window.until)),
     // The proof has named it.
     onFault: () => {},
-    onSkipped(key, { broken, newer }) {
-      ledger.broken += broken;
-      ledger.newer += newer;
-      if (broken > 0) noteLost(key, 'it has lines that cannot be read');
+    onUnreadable(key, lines) {
+      ledger.unreadable += lines;
+      noteLost(key, 'it has lines that cannot be read');
     },
   };
   try {

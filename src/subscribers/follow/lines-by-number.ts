@@ -11,25 +11,15 @@ export interface SegmentLines {
   readonly lines: readonly LedgerLine[];
 }
 
-/**
- * The lines of segments, each brought again unless the next ones are asked for. Those of a newer version, and what their writer wrote
- * behind them, are left to a newer replica: resolves to whether there were none.
- */
-export async function* linesByNumber(
-  segments: AsyncIterable<NewSegment>,
-): AsyncGenerator<SegmentLines, boolean> {
+/** The lines of segments, each brought again unless the next ones are asked for. Lines that cannot be read are left out. */
+export async function* linesByNumber(segments: AsyncIterable<NewSegment>): AsyncGenerator<SegmentLines> {
   const pause = cooperativeYield();
-  const left = new Set<string>();
   for await (const { place, writer, number, segment } of segments) {
     const { hour } = place;
-    const { entries, newerLines } = parseSegment(segment.content);
-    if (newerLines.length > 0) left.add(hour + writer);
-    if (left.has(hour + writer)) continue;
-    const lines = entries.map(({ line }) => line);
+    const lines = parseSegment(segment.content).entries.map(({ line }) => line);
     if (lines.length > 0) yield { segment: { hour, writer, number }, written: segment.writtenAt, lines };
     // A number that was lost may have come back behind later ones.
     place.read.set(writer, Math.max(number, place.read.get(writer) ?? 0));
     await pause();
   }
-  return left.size === 0;
 }

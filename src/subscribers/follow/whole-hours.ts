@@ -25,20 +25,18 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   for await (const hour of hoursInOrder(store, 'oldest', place.before, end - 1)) {
     const numbers = followedHour(place.hours, hour);
     const named: NamedHour[] = [];
-    const isAll = yield* linesByNumber(
+    yield* linesByNumber(
       // What is damaged may be brought back: what is behind is read again then.
       restOf(reading, numbers, () => readLater(place, numbers), named),
     );
     await assertListed(store, named, place.before);
-    if (!isAll) readLater(place, numbers);
     pass(place, startOfHour(hour) + HOUR);
   }
   pass(place, end);
 }
 
 /**
- * What was damaged in the hours that were passed last, or left to a newer replica, and what appeared there late: a replica was slow, or a
- * request delayed. Each hour is read up to what is still damaged.
+ * What was damaged in the hours that were passed last, and what appeared there late: a replica was slow, or a request delayed. Each hour is read up to what is still damaged.
  */
 export async function* readPassed(reading: LogReading, which: 'all' | 'unread'): Lines {
   const { store, place } = reading;
@@ -56,9 +54,9 @@ export async function* readPassed(reading: LogReading, which: 'all' | 'unread'):
       isDamaged = true;
     };
     const segments = restOf({ ...reading, onFault: () => undefined }, numbers, onDamage);
-    const isAll = yield* linesByNumber(takeWhile(segments, () => !isDamaged));
+    yield* linesByNumber(takeWhile(segments, () => !isDamaged));
     passAgain(place, numbers);
-    if (isDamaged || !isAll) unread.add(hour);
+    if (isDamaged) unread.add(hour);
     else unread.delete(hour);
   }
 }

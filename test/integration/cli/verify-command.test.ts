@@ -258,7 +258,8 @@ describe('verify', () => {
     const { code, stdout } = await verifyCli('--json');
     expect(code).toBe(4);
     const report: VerifyReport = JSON.parse(stdout);
-    expect(report).toMatchObject({ complete: false, ledger: { broken: 1, newer: 1 } });
+    expect(report).toMatchObject({ complete: false, ledger: { unreadable: 2 } });
+    expect(report.faults).toEqual([{ key: segment, reason: 'it has lines that cannot be read' }]);
     expect(report.outcomes.missing).toBe(1);
   });
 });

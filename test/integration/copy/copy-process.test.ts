@@ -216,7 +216,7 @@ async function placesOf(of: ObjectStore, since: number, before: number) {
     since,
     until: before,
     onFault,
-    onSkipped: () => undefined,
+    onUnreadable: () => undefined,
   }))
     found.push(place);
   return found;

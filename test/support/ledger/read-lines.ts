@@ -6,6 +6,6 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 export async function* readLines(store: ObjectStore): AsyncGenerator<LedgerLine> {
   const ignore = () => {};
   const [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for await (const { line } of scanLines({ store, since, until, onFault: ignore, onSkipped: ignore }))
+  for await (const { line } of scanLines({ store, since, until, onFault: ignore, onUnreadable: ignore }))
     yield line;
 }

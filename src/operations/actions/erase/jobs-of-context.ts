@@ -20,8 +20,7 @@ export async function jobsOfContext(store: ObjectStore, context: DeliveryContext
   const scan = scanLines({
     ...{ store, since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY },
     onFault: (text) => faults.add(text),
-    onSkipped: (key, { broken, newer }) =>
-      faults.add(`lines of ${key} that cannot be read (${broken + newer})`),
+    onUnreadable: (key, lines) => faults.add(`lines of ${key} that cannot be read (${lines})`),
   });
   for await (const { line } of scan) {
     const { jobId, context: held, contextOmitted } = line;

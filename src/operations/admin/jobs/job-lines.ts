@@ -73,7 +73,7 @@ async function linesBefore(
       since: time - LIKELY.before,
       until: Math.min(time + MINUTE + LIKELY.after, begin),
       onFault: (_text, key) => void unread.set(key, { key, lines: null }),
-      onSkipped: (key, { broken, newer }) => void unread.set(key, { key, lines: broken + newer }),
+      onUnreadable: (key, lines) => void unread.set(key, { key, lines }),
     });
     for await (const { line } of scan) if (line.jobId === jobId) lines.push(line);
   }

@@ -79,7 +79,7 @@ describe('a foreign object with a high number', () => {
       const jobs: (string | null)[] = [];
       const range = { since: START, until: START + HOUR };
       const onFault = (text: string) => void lost.push(text);
-      for await (const { line } of scanLines({ store, ...range, onFault, onSkipped: () => undefined }))
+      for await (const { line } of scanLines({ store, ...range, onFault, onUnreadable: () => undefined }))
         jobs.push(line.jobId);
       return jobs;
     };

@@ -49,8 +49,7 @@ const WELL: VerdictFacts = {
     fault: null,
     condition: null,
     rows: 7,
-    broken: { count: 0, segments: [] },
-    newer: { count: 0, segments: [] },
+    unreadable: { count: 0, segments: [] },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
   index: INDEX,
@@ -228,17 +227,11 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     text: 'The ledger is still being read; figures are not complete yet.',
     remedy: null,
   },
-  'ledger-lines-broken': {
-    facts: { ledger: { ...WELL.ledger, broken: { count: 3, segments: [] } } },
+  'ledger-lines-unreadable': {
+    facts: { ledger: { ...WELL.ledger, unreadable: { count: 3, segments: [] } } },
     is: 'ledger warning',
     params: { lines: 3 },
-    text: '3 lines of the ledger cannot be read.',
-  },
-  'ledger-lines-newer': {
-    facts: { ledger: { ...WELL.ledger, newer: { count: 1, segments: [] } } },
-    is: 'ledger warning',
-    params: { lines: 1 },
-    text: '1 line of the ledger was written by a newer version and cannot be read.',
+    text: '3 lines of the ledger cannot be read: damaged, or written by a newer version.',
   },
   'jobs-failing': {
     facts: {

@@ -137,10 +137,10 @@ describe('the last verify', () => {
       complete: true,
       faults: ['the store failed'],
     });
-    const ledger = { segments: 1, lines: 1, first: null, last: null, broken: 2, newer: 1, unusable: 0 };
+    const ledger = { segments: 1, lines: 1, first: null, last: null, unreadable: 2, unusable: 1 };
     report({ startedDaysAgo: 0.5, fault: 'it has lines that cannot be read', more: { ledger } });
     expect((await last())?.faults).toEqual([
-      '1 line or item of the ledger could not be read',
+      '1 item of the ledger could not be read',
       'it has lines that cannot be read',
     ]);
   });

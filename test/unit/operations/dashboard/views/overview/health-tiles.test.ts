@@ -42,8 +42,7 @@ const WELL = {
     state: 'ready',
     error: null,
     rows: 7,
-    broken: { count: 0 },
-    newer: { count: 0 },
+    unreadable: { count: 0 },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
 };

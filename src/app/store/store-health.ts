@@ -69,7 +69,8 @@ export class StoreHealth {
     this.#pause = Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE);
     this.#identity = createStoreIdentity(store, config.store.id !== null, memory, log);
     this.#first = new FirstProof(config, { store, identity: this.#identity, log, failures, probe });
-    this.#places = createPlaces(config, parts, this.#pause);
+    // A proof follows the canary of the interval, which others would read until the next one.
+    this.#places = createPlaces(config, parts, this.#pause, () => void this.#canary.check());
     this.#canary = this.#createCanary(log);
     const isProven = () => this.#first.fault === null && !this.#isOtherStore;
     this.gate = createStoreGate(this.#first.tried, isProven, this.#canary, store);
@@ -225,17 +226,19 @@ function deniedIssue({ place, since, reason, condition }: PlaceFailure<StorePlac
     : issueOf('work-denied', { ...facts, work });
 }
 
-/** The places that the receiver writes to, whose changes are logged. */
+/** The places that the receiver writes to, whose changes are logged and reported. */
 function createPlaces(
   config: Config,
   { store, erasures, log }: Pick<StoreHealthParts, 'store' | 'erasures' | 'log'>,
   interval: number,
+  changed: () => void,
 ) {
   return createPlaceProofs<StorePlace>({
     places: storePlaces(config, store, erasures),
     provenFor: store.location.startsWith('file:') ? 0 : PLACE_PROVEN_FOR,
     interval,
     onChange(found) {
+      changed();
       if (found.length === 0) log.info({ event: 'store-allowed' }, 'every prefix can be used again');
       for (const failure of found) {
         const { place, reason, condition } = failure;

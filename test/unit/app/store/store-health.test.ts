@@ -54,3 +54,24 @@ it('is ready again as soon as something is stored, although the canary was refus
   expect(health.readiness()).toMatchObject({ ready: true });
   await health.stop();
 });
+
+it('reports a prefix that cannot be used, and one that can be again, as soon as its proof has ended', async () => {
+  let isDenied = true;
+  const store = createMemoryStore((operation, key) => {
+    if (isDenied && operation === 'prove' && key.startsWith('jobs/'))
+      throw new StoreError('prove', 'denied', { condition: 'denied' });
+  });
+  const written: string[] = [];
+  const replace: ObjectStore['replace'] = (key, body, headers) => {
+    written.push(String(body));
+    return store.replace(key, body, headers);
+  };
+  const health = healthOf({ ...store, replace });
+  await health.prove();
+  isDenied = false;
+  await health.prove();
+  await health.stop();
+  const reports = written.map((canary) => canary.includes('store-denied'));
+  // The last canary of each proof came before the places were looked at.
+  expect(reports).toEqual([false, true, true, true, false]);
+});

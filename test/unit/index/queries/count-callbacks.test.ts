@@ -84,7 +84,7 @@ describe('rejected callbacks of the last hour', () => {
     const of = (minutesAgo: number, reason: string) =>
       figuresOf([refused(minutesAgo, 'a', reason)]).refused.length;
     expect([of(1.99, 'draining'), of(2, 'draining')]).toEqual([0, 1]);
-    expect([of(1.99, 'store-unavailable'), of(0, 'body-too-large')]).toEqual([0, 1]);
+    expect([of(1.99, 'store-unavailable'), of(1.99, 'clock'), of(0, 'body-too-large')]).toEqual([0, 0, 1]);
   });
 
   it('are told apart by whether any callback of the source was accepted since', () => {

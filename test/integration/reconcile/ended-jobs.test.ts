@@ -56,6 +56,7 @@ const callback = (jobId: string, outcome: string, more = {}) =>
   );
 
 describe('a job that the service rejected, and whose callback was lost', () => {
+  // Rule: Job record: `errors` of a job that failed
   it('is recorded with the status and the context of its callback, and announced as failed', async () => {
     const { parts, lose, store } = fixture;
     const url = 'http://127.0.0.1:9/callbacks/default?customer=acme';

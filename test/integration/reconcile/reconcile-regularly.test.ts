@@ -74,18 +74,6 @@ describe('recovery on an interval', () => {
     expect(await metric('transcript_receiver_recovery_oldest_unrecovered_seconds')).toBe(0);
   });
 
-  it('warns before the service drops a job that could not be fetched', async () => {
-    await start();
-    simulator.faults.add({ kind: 'drop' });
-    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
-    const id = await submit(Date.now() - 140 * HOUR);
-    await until(() => events('retention').length > 0 && events('reconcile').some(hasFailed));
-    expect(events('retention')[0]).toMatchObject({ level: 'error', jobId: id, region: 'eu1' });
-    const age = await metric('transcript_receiver_recovery_oldest_unrecovered_seconds');
-    expect(age).toBeGreaterThan(139 * 3600);
-    expect(await metric('transcript_receiver_recovery_runs_total\\{result="failed"\\}')).toBeGreaterThan(0);
-  });
-
   it('aborts a download in flight when the service stops', async () => {
     await start();
     simulator.faults.add({ kind: 'drop' });
@@ -103,7 +91,3 @@ describe('recovery on an interval', () => {
     expect(events('reconcile').at(-1)).toMatchObject({ faults: [{ reason: 'the run was interrupted' }] });
   });
 });
-
-function hasFailed(entry: Record<string, unknown>): boolean {
-  return (entry.outcomes as { failed: number }).failed > 0;
-}

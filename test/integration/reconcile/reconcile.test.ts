@@ -3,7 +3,6 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
-import { erasureKey } from '../../../src/archive/layout.js';
 import { artefactMetadata } from '../../../src/domain/artefact-metadata.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
@@ -13,7 +12,7 @@ import { refetch } from '../../../src/recovery/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/reconcile/report/recovery-report.js';
 import type { JobConfig, JobRecord } from '../../../src/speech/wire.js';
-import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { StoreError } from '../../../src/store/object-store.js';
 import { createAnnouncements } from '../../../src/subscribers/announcements.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
@@ -113,17 +112,6 @@ describe('reconcile', () => {
     expect(JSON.parse((await content(stored ?? '')).toString())).toEqual(report);
   });
 
-  it('matches everything in a second run, and writes no second line', async () => {
-    const { parts, lose } = await begin();
-    for (let n = 0; n < 5; n += 1) await lose({ contents: ['transcript', 'transcript.srt'] });
-    expect((await reconcile(parts)).outcomes.recovered).toBe(5);
-    const before = await artefacts();
-    const second = await reconcile(parts);
-    expect(second).toMatchObject({ outcomes: { ...NONE, matched: 5 }, jobs: [] });
-    expect(await artefacts()).toEqual(before);
-    expect(await ledgerOf(fixture.folder)).toHaveLength(5);
-  });
-
   it('settles the failures of jobs that it finds complete, and writes no line of the others', async () => {
     const { parts, store, lose } = await begin();
     const [refused = '', lost = '', differing = ''] = [await lose(), await lose(), await lose()];
@@ -158,62 +146,6 @@ describe('reconcile', () => {
     expect(added[0]).toMatchObject({ origin: 'recovery', region: 'eu1', source: 'default', items: [] });
     expect(await failingJobs()).toEqual(new Set());
     await view.stop();
-  });
-
-  // Rule: Callback request: callbacks come in parallel, unordered
-  // Rule: Callback request: some may arrive, others fail
-  it('fetches only missing results of a job', async () => {
-    const { parts, store, lose } = await begin();
-    const id = await lose({ contents: ['transcript', 'transcript.txt'] });
-    const headers = { contentType: 'application/json', metadata: {} };
-    await store.create(`jobs/${id}/transcript.json`, Buffer.from('{"came":"by callback"}'), headers);
-    const report = await reconcile(parts);
-    expect(only(report)?.items).toEqual([
-      { kind: 'transcript.txt', key: `jobs/${id}/transcript.txt`, outcome: 'created' },
-    ]);
-    expect((await fixture.content(`jobs/${id}/transcript.json`)).toString()).toContain('by callback');
-  });
-
-  // Rule: Job record: `errors` of a job that failed
-  it('requests nothing of failed, running, foreign and bodiless jobs', async () => {
-    const { simulator, parts, lose } = await begin();
-    await lose({}, { outcome: 'error' });
-    await lose({ contents: [] });
-    await lose({ url: 'http://127.0.0.1:9/another/receiver' });
-    await lose({}, { notify: [] });
-    simulator.setStatus(await lose(), 'running');
-    const report = await reconcile(parts);
-    expect(report).toMatchObject({ outcomes: { ...NONE, matched: 2, pending: 1 }, ignored: 2 });
-    expect(await artefacts()).toEqual([]);
-    expect(await ledgerOf(fixture.folder)).toMatchObject([{ outcome: 'noted', status: 'error', items: [] }]);
-  });
-
-  // Rule: Delivery: the last entry says that sending failed
-  it('waits out the grace period, unless the service has given up', async () => {
-    const { simulator, parts, lose } = await begin({ parts: { grace: HOUR } });
-    const silent = await lose();
-    simulator.faults.clear();
-    const refused = await lose();
-    const { jobs } = await reconcile(parts);
-    expect(jobs).toHaveLength(2);
-    expect(jobs.find(({ jobId }) => jobId === silent)).toMatchObject({ outcome: 'pending' });
-    expect(jobs.find(({ jobId }) => jobId === refused)).toMatchObject({
-      outcome: 'recovered',
-      reason: expect.stringMatching(/^Sending notification failed/),
-    });
-  });
-
-  // Rule: Hosts: all regions at once
-  it('reads every page of every region once', async () => {
-    const { parts, lose } = await begin();
-    const ids = await Promise.all(
-      Array.from({ length: 230 }, (_, n) =>
-        lose({}, { region: n % 20 === 0 ? 'us1' : 'eu1', createdAt: Date.now() - n * 1000 }),
-      ),
-    );
-    const report = await reconcile(parts);
-    expect(report.outcomes).toEqual({ ...NONE, recovered: 230 });
-    expect(await artefacts()).toEqual(ids.map((id) => `jobs/${id}/transcript.json`).sort());
   });
 
   it('can be limited to a region or a source', async () => {
@@ -255,20 +187,6 @@ describe('reconcile', () => {
     expect(await limited({ regions: ['us1', 'eu1'], since })).toBe(false);
   });
 
-  it('reports in a dry run what it would fetch, and changes nothing', async () => {
-    const { parts, lose } = await begin();
-    const id = await lose();
-    const report = await reconcile(parts, { dryRun: true });
-    expect(only(report)).toEqual({
-      jobId: id,
-      region: 'eu1',
-      outcome: 'pending',
-      reason: 'would be fetched',
-      items: [{ kind: 'transcript.json-v2', key: `jobs/${id}/transcript.json`, outcome: 'missing' }],
-    });
-    expect(await visibleKeys(fixture.folder)).toEqual([]);
-  });
-
   // Rule: Job record: other fields are ignored
   // Rule: Notification configuration: `jobinfo` is the submitted configuration
   it('stores the job record as a missing jobinfo, and says so', async () => {
@@ -282,14 +200,6 @@ describe('reconcile', () => {
       job: simulator.job(id),
     });
     expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
-  });
-
-  it('does not fetch an erased job again', async () => {
-    const { parts, store, lose } = await begin();
-    const id = await lose();
-    await store.create(erasureKey(id), Buffer.from('{}'), { contentType: 'application/json', metadata: {} });
-    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
-    expect(await artefacts()).toEqual([]);
   });
 
   it('leaves the same result when two run at once', async () => {
@@ -489,62 +399,6 @@ describe('failures of the service', () => {
     expect(lines[1]?.items.map(({ key }) => key)).toEqual(await artefacts());
   });
 
-  it('is unrecoverable for expired and deleted jobs, with one line in the ledger', async () => {
-    const { simulator, parts, lose } = await begin();
-    simulator.setStatus(await lose(), 'expired');
-    simulator.setStatus(await lose(), 'deleted');
-    const report = await reconcile(parts);
-    expect(report.outcomes).toEqual({ ...NONE, unrecoverable: 2 });
-    expect(report.jobs.map(({ reason }) => reason).sort()).toEqual([
-      'the job is deleted',
-      'the job is expired',
-    ]);
-    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, unrecoverable: 2 });
-    const lines = await ledgerOf(fixture.folder);
-    expect(lines.map(({ outcome }) => outcome)).toEqual(['unrecoverable', 'unrecoverable']);
-  });
-
-  it('is unrecoverable for jobs that vanish between list and fetch', async () => {
-    const { simulator, parts, lose } = await begin();
-    const [deleted, expired] = [await lose(), await lose()];
-    const vanishing: ObjectStore = {
-      ...parts.store,
-      head: (key) => {
-        if (key.includes(deleted)) simulator.setStatus(deleted, 'deleted');
-        if (key.includes(expired)) simulator.setStatus(expired, 'expired');
-        return parts.store.head(key);
-      },
-    };
-    const report = await reconcile({ ...parts, store: vanishing });
-    expect(report.outcomes).toEqual({ ...NONE, unrecoverable: 2 });
-    const reasons = Object.fromEntries(report.jobs.map(({ jobId, reason }) => [jobId, reason]));
-    expect(reasons[deleted]).toMatch(/vanished/);
-    expect(reasons[expired]).toMatch(/410/);
-  });
-
-  it('is failed, not unrecoverable, for a transcript that a finished job does not show', async () => {
-    const { simulator, parts, lose } = await begin();
-    await lose();
-    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 404 });
-    expect(only(await reconcile(parts))).toMatchObject({
-      outcome: 'failed',
-      reason: expect.stringMatching(/404/),
-    });
-  });
-
-  it('continues when one job fails, and reports the end of its retention', async () => {
-    const { simulator, parts, lose } = await begin();
-    const createdAt = Date.now() - 150 * HOUR;
-    const [good, bad] = [await lose(), await lose({}, { createdAt })];
-    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, jobId: bad });
-    const report = await reconcile(parts, { since: new Date(createdAt - HOUR) });
-    expect(report.outcomes).toEqual({ ...NONE, recovered: 1, failed: 1 });
-    const failed = report.jobs.find(({ jobId }) => jobId === bad);
-    const end = new Date(createdAt + 168 * HOUR).toISOString();
-    expect(failed?.reason).toContain(`keeps it only until ${end}`);
-    expect(await artefacts()).toEqual([`jobs/${good}/transcript.json`]);
-  });
-
   it('records one cause for all jobs that fail in the same way', async () => {
     const { simulator, parts, lose } = await begin();
     for (let n = 1; n <= 3; n += 1) await lose({}, { createdAt: Date.now() - (140 + n) * HOUR });
@@ -605,15 +459,12 @@ describe('failures of the service', () => {
   });
 
   it.each([
-    ['is down', { status: 503 }, /answered 503/],
     ['refuses the key', { status: 401, body: { code: 401, error: 'Permission Denied' } }, /401/],
-    ['lists nonsense', { status: 200, body: { jobs: 'many' } }, /no list of jobs/],
     [
       'answers an error that looks like an empty list',
       { status: 200, body: { code: 500, error: 'Internal Error', jobs: [] } },
       /no list of jobs/,
     ],
-    ['is hidden by a page of a proxy', { status: 200, body: '<html>Welcome</html>' }, /not JSON/],
     // Rule: Hosts: all regions at once
   ])('continues with other regions when one %s', async (_name, answer, reason) => {
     const { simulator, parts, lose } = await begin();
@@ -769,26 +620,5 @@ describe('failures of the store', () => {
     const report = await reconcile(parts);
     expect(report.outcomes.recovered).toBe(1);
     expect(report.faults).toEqual([{ region: null, reason: expect.stringMatching(/report was not stored/) }]);
-  });
-
-  it('keeps different bytes as a conflict when a callback arrived meanwhile', async () => {
-    const { parts, lose } = await begin();
-    const id = await lose();
-    const key = `jobs/${id}/transcript.json`;
-    const racing: ObjectStore = {
-      ...parts.store,
-      head: async (asked) => {
-        const found = await parts.store.head(asked);
-        if (asked === key && found === null) {
-          const headers = { contentType: 'application/json', metadata: {} };
-          await parts.store.create(key, Buffer.from('{"came":"first"}'), headers);
-        }
-        return found;
-      },
-    };
-    const report = await reconcile({ ...parts, store: racing });
-    expect(only(report)).toMatchObject({ outcome: 'conflict', items: [{ outcome: 'conflict' }] });
-    expect((await fixture.content(key)).toString()).toBe('{"came":"first"}');
-    expect(await artefacts()).toHaveLength(2);
   });
 });

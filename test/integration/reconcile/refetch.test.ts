@@ -24,20 +24,6 @@ describe('refetch', () => {
     expect(await isExact(`jobs/${jobId}/transcript.json`, jobId, 'transcript.json-v2')).toBe(true);
   });
 
-  it('fetches nothing of a job that is complete, and records that it is', async () => {
-    const { parts, lose } = fixture;
-    const jobId = await lose();
-    await refetch(parts, { jobId });
-    const before = Date.now();
-    expect(await refetch(parts, { jobId, dryRun: true })).toMatchObject({ outcome: 'matched' });
-    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
-    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'matched', items: [] });
-    const [, line, ...more] = await ledgerOf(fixture.folder);
-    expect(more).toEqual([]);
-    expect(line).toMatchObject({ jobId, outcome: 'duplicate', origin: 'recovery', items: [], region: 'eu1' });
-    expect(Date.parse(line?.receivedAt ?? '')).toBeGreaterThanOrEqual(before);
-  });
-
   it('records nothing of an erased job, and fails when a complete job cannot be recorded', async () => {
     const { parts, lose, store } = fixture;
     const jobId = await lose();
@@ -165,38 +151,6 @@ describe('refetch', () => {
     expect(await visibleKeys(fixture.folder, 'legal/')).toEqual([`legal/jobs/${jobId}/transcript.txt`]);
   });
 
-  it('records what it stored before it was interrupted, and nothing when it stored nothing', async () => {
-    const { parts, store, lose } = fixture;
-    const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'transcript.srt'] });
-    const stop = new AbortController();
-    const archive: typeof parts.archive = {
-      begin(context) {
-        const staged = parts.archive.begin(context);
-        const commit = staged.commit.bind(staged);
-        return Object.assign(staged, { commit: () => commit().finally(() => stop.abort()) });
-      },
-    };
-    const order = { jobId, origin: 'replay', actor: 'ada', signal: stop.signal } as const;
-    expect(await refetch({ ...parts, archive }, order)).toMatchObject({
-      outcome: 'failed',
-      reason: 'the run was interrupted',
-      items: [{ outcome: 'created' }, { outcome: 'failed' }, { outcome: 'missing' }],
-    });
-    expect(await ledgerOf(fixture.folder)).toMatchObject([
-      {
-        origin: 'replay',
-        actor: 'ada',
-        outcome: 'failed',
-        items: [{ key: `jobs/${jobId}/transcript.json` }],
-      },
-    ]);
-    expect(await store.head(`jobs/${jobId}/transcript.txt`)).toBeNull();
-    const info = await store.head(`jobs/${jobId}/transcript.json`);
-    expect(info?.metadata.origin).toBe('replay');
-    await expect(refetch(parts, order)).rejects.toThrow('aborted');
-    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
-  });
-
   it('releases its memory when others wait for it, and retries once', async () => {
     const { parts, lose, isExact } = fixture;
     const jobId = await lose({ contents: ['data'] }, { mediaBytes: 3_000_000 });
@@ -222,10 +176,5 @@ describe('refetch', () => {
     expect(await refetch({ ...parts, archive }, { jobId })).toMatchObject({ outcome: 'recovered' });
     expect(given.map(({ settled }) => settled)).toEqual([true, true]);
     expect(await isExact(`jobs/${jobId}/data`, jobId, 'data')).toBe(true);
-  });
-
-  it('sends nothing for an invalid id', async () => {
-    const { parts } = fixture;
-    expect(await refetch(parts, { jobId: '../../etc' })).toMatchObject({ outcome: 'failed' });
   });
 });

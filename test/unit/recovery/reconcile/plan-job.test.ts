@@ -124,6 +124,8 @@ const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: r
 
 describe('the plan for', () => {
   // Rule: Silences: job statuses beside `done`
+  // Rule: Callback request: some may arrive, others fail
+  // Rule: Delivery: the last entry says that sending failed
   it.each(TABLE)('%s', (_name, given, step, missing) => {
     const plan = planJob(situation(given));
     expect(plan.step).toBe(step);

@@ -84,6 +84,7 @@ describe('refetching a job', () => {
     expect(await refetch(fixture.parts, { jobId, actor: 'ops' })).toMatchObject({ outcome: 'matched' });
     const [line, ...others] = (await ledgerOf(fixture.folder)).slice(before.length);
     expect(others).toEqual([]);
+    expect(line).toMatchObject({ jobId, outcome: 'duplicate', origin: 'recovery', region: 'eu1', items: [] });
     expect(line && settlesBodies(line)).toBe('refetched');
   });
 
@@ -141,6 +142,13 @@ describe('refetching a job', () => {
       reason: expect.stringMatching(/asked for a pause until/),
       items: [],
     });
+  });
+
+  it('rejects as its signal says where nothing was stored', async () => {
+    const jobId = await fixture.lose();
+    const signal = AbortSignal.abort();
+    await expect(refetch(fixture.parts, { jobId, signal })).rejects.toThrow('aborted');
+    expect(await ledgerOf(fixture.folder)).toEqual([]);
   });
 
   it('that is unrecoverable is in the ledger each time', async () => {

@@ -101,30 +101,6 @@ describe('a port at its connection limit', () => {
     expect((await receiving.answer()).status).toBe(200);
   });
 
-  it('closes refused connections that still send', async () => {
-    const refused = await Promise.all(
-      Array.from({ length: MOST }, () =>
-        connected(service.publicUrl, callback('x', 1_000_000).replace(TOKEN, 'guessed')),
-      ),
-    );
-    await until(() => refused.every((socket) => socket.bytesRead > 0));
-    expect(await deliver('honest')).toBe(200);
-    await until(() => refused.some((socket) => socket.destroyed));
-  });
-
-  it('refuses new connections when all others have a delivery in flight', async () => {
-    const receiving = await Promise.all(Array.from({ length: MOST }, () => client(service.publicUrl)));
-    for (const [n, each] of receiving.entries()) await each.send(`${callback(`full${n}`, 5)}he`);
-    await until(async () => {
-      const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-      return new RegExp(`^transcript_receiver_deliveries_in_flight ${MOST}$`, 'm').test(metrics);
-    });
-    await expect(deliver('late')).rejects.toThrow();
-    for (const each of receiving) await each.send('llo');
-    for (const each of receiving) expect((await each.answer()).status).toBe(200);
-    expect(await deliver('later')).toBe(200);
-  });
-
   it('keeps the admin port usable for a signed-in client', async () => {
     const known = await client(service.adminUrl);
     const health = `GET /admin/api/health HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.adminToken}\r\n\r\n`;

@@ -209,33 +209,6 @@ describe('an invalid HTTP request', () => {
   const good = (id: string) =>
     `${head(`/callbacks/default?id=${id}&status=success`, 'Content-Length: 5')}hello`;
 
-  it.each([
-    ['another protocol', '\x16\x03\x01\x02\x00', 400, 'request-malformed'],
-    ['two lengths', head(CALLBACK, 'Content-Length: 1', 'Content-Length: 2'), 400, 'request-malformed'],
-    [
-      'a length and chunks',
-      head(CALLBACK, 'Content-Length: 1', 'Transfer-Encoding: chunked'),
-      400,
-      'request-malformed',
-    ],
-    ['endless headers', head(CALLBACK, `X: ${'x'.repeat(100_000)}`), 431, 'head-too-large'],
-  ])('is rejected: %s', async (_, text, status, code) => {
-    const client = await open();
-    await client.send(text);
-    const answer = await client.answer();
-    expect(answer).toMatchObject({
-      status,
-      headers: { 'content-type': 'application/problem+json', connection: 'close' },
-    });
-    expect(JSON.parse(answer.body)).toMatchObject({ status, code });
-    await until(() => client.socket.readableEnded);
-    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-    expect(metrics).toMatch(new RegExp(`refusals_total\\{reason="${code}",[^}]*\\} [1-9]`));
-    expect(service.log).toContainEqual(
-      expect.objectContaining({ event: 'refused', reason: code, clientIp: '127.0.0.1' }),
-    );
-  });
-
   it('is rejected after the responses to complete requests before it', async () => {
     const client = await open();
     await client.send(`${good('before1')}${good('before2')}GARBAGE\r\n\r\n`);
@@ -371,12 +344,5 @@ describe('too many deliveries at once', () => {
       expect(JSON.parse(body).code).toBe('overloaded');
     }
     for (const client of clients) client.close();
-  });
-});
-
-describe('health', () => {
-  it('is alive and ready once the store was proven', async () => {
-    expect((await fetch(`${service.publicUrl}/healthz`)).status).toBe(200);
-    expect((await fetch(`${service.publicUrl}/readyz`)).status).toBe(200);
   });
 });

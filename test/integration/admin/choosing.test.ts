@@ -56,15 +56,6 @@ describe('a conflict', () => {
     );
   });
 
-  it('can be decided for the first version, and later for the other', async () => {
-    await choose('jobs/j1/transcript.txt', 'the first was right');
-    expect(await text('transcript.txt')).toBe('first');
-    expect((await api.get('/failures')).body.counts).toEqual({});
-    await choose(SECOND, 'no, it was not');
-    expect(await text('transcript.txt')).toBe('second');
-    expect(await verify()).toMatchObject({ code: 0, outcomes: { replaced: 1, damaged: 0 } });
-  });
-
   it('is chosen on the command line by the command that the job proposes', async () => {
     const before = await cli('job', 'j1');
     expect(before.code).toBe(2);

@@ -5,9 +5,7 @@ import { parseConfig } from '../../../src/config/config.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import type { Job } from '../../../src/operations/answers/jobs.js';
 import type { ExpiringStore } from '../../../src/recovery/retention/expired-objects.js';
-import { createRetentionView } from '../../../src/recovery/retention/retention-view.js';
 import { sweepRetention } from '../../../src/recovery/retention/sweep-retention.js';
-import { verify } from '../../../src/recovery/verify/verify.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
@@ -91,19 +89,6 @@ describe('what expired', () => {
       expect([path, (await api.get(`/jobs/${path}`)).status]).toEqual([path, 404]);
     }
     expect((await job('lost')).expired).toEqual([]);
-  });
-
-  it('is told apart from what is missing by verify', async () => {
-    const { retention } = parseConfig({ ...RETENTION, sources: { default: {} } });
-    const retained = createRetentionView(store, retention, 7 * DAY);
-    const parts = { store, sources: {}, retention: 7 * DAY, retained, clock: Date.now };
-    const { outcomes, missing } = await verify(parts, {
-      version: 'test',
-      since: new Date(Date.now() - 60 * DAY),
-      until: new Date(Date.now() - 20 * DAY),
-    });
-    expect(outcomes).toMatchObject({ expired: 3, missing: 1, intact: 1 });
-    expect(missing).toMatchObject([{ key: 'jobs/lost/transcript.json' }]);
   });
 
   it('is in the lists of deliveries only when it is asked for', async () => {

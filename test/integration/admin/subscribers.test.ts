@@ -144,26 +144,6 @@ describe('GET subscribers', () => {
     expect((await api.get('/names')).body.subscribers).toEqual(['crm', 'default-only', 'others']);
   });
 
-  it('shows until when a subscriber is paused, and what was not tried meanwhile', async () => {
-    const store = (job: string) =>
-      sendCallback(service, `id=${job}&status=success`, TRANSCRIPT, JSON_TYPE, 'default');
-    const crm = async () => (await api.get('/subscribers')).body.subscribers[0];
-    expect(await crm()).toMatchObject({ breaker: 'closed', openSince: null, pausedUntil: null, untried: 0 });
-    answer = 410;
-    await store('pauses');
-    await until(async () => (await crm()).breaker === 'open');
-    await Promise.all(['untried-1', 'untried-2', 'untried-3'].map(store));
-    await until(async () => (await crm()).untried === 3 && !(await crm()).unread);
-    const { openSince, pausedUntil, retrying } = await crm();
-    expect(Math.round((Date.parse(pausedUntil) - Date.parse(openSince)) / 60_000)).toBe(5);
-    expect(retrying).toBe(0);
-    answer = 200;
-    await api.post('/subscribers/crm/test').send({});
-    // The attempts are on record before the state of the sender is saved.
-    await until(async () => (await crm()).untried === 0 && (await crm()).breaker === 'closed');
-    expect(await crm()).toMatchObject({ untried: 0, pausedUntil: null });
-  });
-
   it('is part of the verdict', async () => {
     await keepDead('crm', 'verdict');
     const dead = { topic: 'subscribers', level: 'warning', code: 'events-dead' };

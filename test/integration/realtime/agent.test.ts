@@ -65,20 +65,4 @@ describe('an agent session', () => {
       expect(error.type).toBe('invalid_config');
       expect(simulator.sessions[0]?.received[0]).toContain('end_of_turn');
     }));
-
-  // Rule: Realtime: Beyond the specification: agent: everything else raw
-  // Rule: Silences: messages of agent sessions
-  it('passes undocumented agent messages through raw', () => {
-    const frame = JSON.stringify({ message: 'SpeakersResult', speakers: [{ label: 'S1' }] });
-    return withSimulator(
-      { first: { faults: [{ at: 1, act: { do: 'send', frame } }] } },
-      async (_simulator, start) => {
-        const session = await start(AGENT);
-        const raw: unknown[] = [];
-        session.on('unknown', (message) => raw.push(message.raw));
-        await session.stream([silence(1)]);
-        expect(raw).toEqual([JSON.parse(frame)]);
-      },
-    );
-  });
 });

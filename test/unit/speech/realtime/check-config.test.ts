@@ -216,6 +216,7 @@ describe('a configuration change', () => {
 
 describe('the configuration on the wire', () => {
   // Rule: Realtime: AdditionalWord: a plain string is its own `sounds_like`
+  // Rule: Contradictions: phrases as words, but `sounds_like` without blanks
   it('keeps plain words, and gives phrases as content alone', () => {
     const sent = wireConfig({
       language: 'en',

@@ -70,6 +70,7 @@ describe('a message of the service', () => {
 
   it.each(['AudioEventEnded', 'toString', '__proto__', 'unknown'])(
     // Rule: Realtime: Protocol objects: names are an open set
+    // Rule: Silences: messages of agent sessions
     // Rule: Silences: negotiation of versions
     'of the unknown name %s is passed raw',
     (name) => {

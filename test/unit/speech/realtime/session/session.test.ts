@@ -69,6 +69,7 @@ describe('a session in time', () => {
   });
 
   // Rule: Realtime: Beyond the specification: silence of the service
+  // Rule: Silences: time-outs of live sessions
   it('counts silence from the last message while an acknowledgement is owed', async () => {
     const { socket, session } = await startedSession();
     await session.sendAudio(new Uint8Array(100));
@@ -78,7 +79,7 @@ describe('a session in time', () => {
     expect(session.state).toBe('started');
     await jest.advanceTimersByTimeAsync(1001);
     expect(session.state).toBe('closed');
-    await expect(session.finished).rejects.toMatchObject({ kind: 'timeout' });
+    await expect(session.finished).rejects.toMatchObject({ kind: 'timeout', retryable: true });
   });
 
   it('counts silence anew when something is owed again', async () => {
@@ -92,6 +93,7 @@ describe('a session in time', () => {
     session.abort();
   });
 
+  // Rule: Realtime: Beyond the specification: bounded closing handshake
   it('cuts the connection when the closing handshake is not answered', async () => {
     const { socket, session } = await startedSession();
     socket.answersClose = false;
@@ -187,6 +189,7 @@ describe('a session and odd services', () => {
     await ending;
   });
 
+  // Rule: Contradictions: audio after the limit: ignored, or error
   // Rule: Realtime: Session: duration limit: later audio acknowledged and ignored, session ends
   // Rule: Realtime: Server-to-client messages: Warning `duration_limit_exceeded`: `duration_limit`
   it('reports which acknowledged audio the duration limit discarded', async () => {

@@ -72,7 +72,7 @@ export function countCallbacks(
   return {
     ...{ hourSince, daySince, accepted: acceptedOf },
     refused: refusedSince(database, { refused, accepted, acceptedOf, since: hourSince, now }),
-    missed: missedCallbacks(index, own.filter(isMissed), daySince, now),
+    missed: missedSince(index, own.filter(isMissed), daySince, now),
   };
 }
 
@@ -148,72 +148,53 @@ function newGroup(source: string | null, reason: ReasonCode | null): RefusedGrou
   return { source, reason, before: newTally(), since: newTally(), first: Number.POSITIVE_INFINITY };
 }
 
-function missedCallbacks(
-  index: AskedIndex,
-  recoveries: readonly LineClass[],
-  since: number,
-  now: number,
-): RecentCallbacks['missed'] {
-  const all = missedSince(index, recoveries, since, now);
-  const bySource = all.jobs === 0 ? [] : missedBySource(index, recoveries, since, now);
-  return { ...all, bySource };
-}
-
+/** Of all sources together and of each, in one query. Of the jobs that were noticed last it names the first by its id. */
 function missedSince(
-  index: AskedIndex,
-  recoveries: readonly LineClass[],
-  since: number,
-  now: number,
-): MissedCallbacks {
-  const missed = `class IN (${idsOf(recoveries)}) AND ${notBroughtBefore(index.classes)}`;
-  const last = index.database
-    .prepare(
-      `SELECT job FROM lines l WHERE ${missed} AND written >= ? AND job IS NOT NULL
-       ORDER BY received DESC, job LIMIT 1`,
-    )
-    .get(since);
-  return {
-    jobs: countJobsWhere(index, missed, since),
-    lastHour: countJobsWhere(index, missed, Math.max(since, now - HOUR)),
-    lastJob: last === undefined ? null : String(last.job),
-  };
-}
-
-/** One query for all sources, however many there are; `job` is that of the row with the maximum. */
-function missedBySource(
   { database, classes }: AskedIndex,
   recoveries: readonly LineClass[],
   since: number,
   now: number,
-): MissedOfSource[] {
-  const sources = recoveries.flatMap(({ id, source }) => (source === null ? [] : [[id, source]]));
+): RecentCallbacks['missed'] {
+  const groups = recoveries.flatMap(({ id, source }) => [
+    [id, null],
+    ...(source === null ? [] : [[id, source]]),
+  ]);
   const rows = database.prepare(
     `SELECT s.value ->> 1 AS source, count(DISTINCT job) AS jobs, count(DISTINCT iif(written >= ?, job, NULL)) AS lately,
-       job, max(received)
+       substr(min(printf('%016d', 9000000000000000 - received) || job), 17) AS last
      FROM json_each(?) s CROSS JOIN lines l ON l.class = s.value ->> 0
-     WHERE written >= ? AND job IS NOT NULL AND ${notBroughtBefore(classes)} GROUP BY 1`,
+     WHERE written >= ? AND job IS NOT NULL AND ${notBroughtBefore(classes)} GROUP BY 1 ORDER BY 1`,
   );
-  return rows.all(Math.max(since, now - HOUR), JSON.stringify(sources), since).map((row) => ({
-    source: String(row.source),
-    ...{ jobs: Number(row.jobs), lastHour: Number(row.lately), lastJob: String(row.job) },
-  }));
+  const [all = { jobs: 0, lastHour: 0, lastJob: null }, ...bySource] = rows
+    .all(Math.max(since, now - HOUR), JSON.stringify(groups), since)
+    .map((row) => ({
+      source: String(row.source),
+      ...{ jobs: Number(row.jobs), lastHour: Number(row.lately), lastJob: String(row.last) },
+    }));
+  return { jobs: all.jobs, lastHour: all.lastHour, lastJob: all.lastJob, bySource };
 }
 
-/** Jobs with an accepted callback, or one that was missed: of a million it takes a second or two. */
+/**
+ * Jobs with an accepted callback, or one that was missed, by source; null: of all together. Of a million it takes a second or two.
+ */
 export function countJobs(
-  index: AskedIndex,
+  { database, classes }: AskedIndex,
   { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
-): number {
-  const wanted = index.classes
+): ReadonlyMap<string | null, number> {
+  const wanted = classes
     .all()
     .filter((each) => (isAccepted(each) || isMissed(each)) && isInScope(scope, each.source));
-  return countJobsWhere(index, `class IN (${idsOf(wanted)})`, since);
-}
-
-/** @param condition of lines `l` */
-function countJobsWhere({ database }: AskedIndex, condition: string, since: number): number {
-  const jobs = database.prepare(
-    `SELECT count(DISTINCT job) AS jobs FROM lines l WHERE ${condition} AND written >= ?`,
+  const rows = database.prepare(
+    `SELECT sources, count(*) AS jobs FROM
+       (SELECT json_group_array(DISTINCT s.value ->> 1) AS sources FROM json_each(?) s CROSS JOIN lines l ON l.class = s.value ->> 0
+        WHERE written >= ? AND job IS NOT NULL GROUP BY job) GROUP BY 1`,
   );
-  return Number(jobs.get(since)?.jobs);
+  const counts = new Map<string | null, number>([[null, 0]]);
+  for (const { sources, jobs } of rows.iterate(
+    JSON.stringify(wanted.map(({ id, source }) => [id, source])),
+    since,
+  ))
+    for (const source of new Set([null, ...(JSON.parse(String(sources)) as (string | null)[])]))
+      counts.set(source, (counts.get(source) ?? 0) + Number(jobs));
+  return counts;
 }

@@ -62,32 +62,24 @@ export function createCallbackCounts(
   clock: () => number,
 ): (scope: SourceScope) => Promise<CallbackCounts> {
   const counted = createPacedCounts<CallbackCounts>(({ missed }) => missed.ofJobs / COUNTED_PER_MS, clock);
-  const jobsOfDay = createPacedCounts<number>((jobs) => jobs / JOBS_OF_DAY_PER_MS, clock);
+  const jobsOfDay = createPacedCounts<ReadonlyMap<string | null, number>>(
+    (jobs) => (jobs.get(null) ?? 0) / JOBS_OF_DAY_PER_MS,
+    clock,
+  );
 
   async function count(name: string, scope: SourceScope): Promise<CallbackCounts> {
     const now = clock();
-    const counts = await index.call('countCallbacks', { now, scope });
+    const { missed, ...counts } = await index.call('countCallbacks', { now, scope });
+    const countJobs = () => index.call('countJobs', { since: counts.daySince, scope });
     // While the index is being built there are soon many more.
-    const isWhole = counts.daySince <= now - DAY;
-    const jobsOf = (of: string, sources: SourceScope) => {
-      const countJobs = () => index.call('countJobs', { since: counts.daySince, scope: sources });
-      return isWhole ? jobsOfDay(of, countJobs) : countJobs();
-    };
-    const ofJobs = await jobsOf(name, scope);
-    const bySource: MissedOfSource[] = [];
-    for (const missed of counts.missed.bySource) {
-      const of = new Set([missed.source]);
-      bySource.push({ ...missed, ofJobs: await jobsOf(nameOf(of), of) });
-    }
-    return { ...counts, missed: { ...counts.missed, ofJobs, bySource } };
+    const jobs = await (counts.daySince <= now - DAY ? jobsOfDay(name, countJobs) : countJobs());
+    const ofJobs = (source: string | null) => jobs.get(source) ?? 0;
+    const bySource = missed.bySource.map((each) => ({ ...each, ofJobs: ofJobs(each.source) }));
+    return { ...counts, missed: { ...missed, ofJobs: ofJobs(null), bySource } };
   }
 
   return (scope) => {
-    const name = nameOf(scope);
+    const name = JSON.stringify(scope && [...scope].sort());
     return counted(name, () => count(name, scope));
   };
-}
-
-function nameOf(scope: SourceScope): string {
-  return JSON.stringify(scope && [...scope].sort());
 }

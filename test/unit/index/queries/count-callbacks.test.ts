@@ -41,7 +41,7 @@ function figuresOf(
   index.saveRange({ since, until });
   const { missed: counted, ...figures } = index.countCallbacks({ now: NOW, scope });
   const { bySource, ...missed } = counted;
-  const ofJobs = index.countJobs({ since: figures.daySince, scope });
+  const ofJobs = index.countJobs({ since: figures.daySince, scope }).get(null);
   index.close();
   return { ...figures, missed: { ...missed, ofJobs }, bySource };
 }

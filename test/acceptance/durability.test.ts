@@ -3,5 +3,5 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 describeDurability('the file store', async () => {
   const folder = await temporaryFolder();
-  return { options: { url: `file:${folder.path}/store`, partSize: 5 * 1024 * 1024 }, dispose: folder.remove };
+  return { options: { url: `file:${folder.path}/store`, partSize: 256 * 1024 }, dispose: folder.remove };
 });

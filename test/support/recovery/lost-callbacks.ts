@@ -19,7 +19,6 @@ import { storeSettings } from '../store/store-settings.js';
  */
 
 const JOBS = 150;
-const PART = 5 * 1024 * 1024;
 /** Milliseconds a test may take on a busy machine with a slow store. */
 const PATIENCE = 180_000;
 
@@ -78,7 +77,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
         replicaName,
         receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '20s' },
         admin: { port: 0 },
-        store: storeSettings({ ...underTest.options, partSize: PART }),
+        store: storeSettings(underTest.options),
         speech: {
           apiKey: simulator.apiKey,
           regions: Object.fromEntries(regions),
@@ -106,7 +105,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
           outcome: failed ? 'error' : 'success',
           words: 30 + (index % 200),
           // Some larger than a part, so that they stream.
-          mediaBytes: index % 60 === 6 ? PART + 100_000 : 20_000,
+          mediaBytes: index % 60 === 6 ? store.partSize + 100_000 : 20_000,
           config: {
             type: 'transcription',
             transcription_config: { language: 'en' },

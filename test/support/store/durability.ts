@@ -5,7 +5,14 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { StoreUnderTest } from '../../contract/object-store.js';
-import { type Acknowledged, mediaOf, sendLoad, sha256, transcriptOf } from '../http/callback-load.js';
+import {
+  type Acknowledged,
+  type LoadPlan,
+  mediaOf,
+  sendLoad,
+  sha256,
+  transcriptOf,
+} from '../http/callback-load.js';
 import { readLines } from '../ledger/read-lines.js';
 import { type ReceiverProcess, startReady } from '../processes/receiver-process.js';
 import { storeSettings } from './store-settings.js';
@@ -15,22 +22,21 @@ import { storeSettings } from './store-settings.js';
  * second replica. Everything is read back through a store of the test's own.
  */
 
-const PART = 5 * 1024 * 1024;
 /** Milliseconds a test may take on a busy machine with a slow store. */
 const PATIENCE = 180_000;
-
-/** Larger than a part, so that it streams. */
-const MEDIA = { every: 20, bytes: PART + 100_000 };
 
 export function describeDurability(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`durability on ${name}`, () => {
     let underTest: StoreUnderTest;
     let store: ObjectStore;
+    /** Larger than a part, so that it streams. */
+    let media: NonNullable<LoadPlan['media']>;
     const replicas = new Map<string, ReceiverProcess>();
 
     beforeAll(async () => {
       underTest = await open();
       store = await openStore(underTest.options);
+      media = { every: 20, bytes: store.partSize + 100_000 };
     });
 
     afterAll(async () => {
@@ -47,7 +53,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         replicaName,
         receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '20s' },
         admin: { port: 0 },
-        store: storeSettings({ ...underTest.options, partSize: PART }),
+        store: storeSettings(underTest.options),
       });
       replicas.set(replicaName, replica);
       return replica;
@@ -57,27 +63,27 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
       async () => {
         const replica = await replicaNamed('killed');
-        const jobs = Array.from({ length: 150 }, (_, n) => `kill${n}`);
+        const jobs = Array.from({ length: 100 }, (_, n) => `kill${n}`);
         const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
           jobs,
           concurrency: 24,
-          media: MEDIA,
+          media,
           onAcknowledged: (count) => {
-            if (count === 60) replica.signal('SIGKILL');
+            if (count === 40) replica.signal('SIGKILL');
           },
         });
         expect(await replica.ended).toBe('SIGKILL');
-        expect(acknowledged.length).toBeGreaterThanOrEqual(60);
+        expect(acknowledged.length).toBeGreaterThanOrEqual(40);
         expect(refused[0]).toBeGreaterThan(0);
         await expectAllThere(store, acknowledged);
-        await expectNothingHalfVisible(store, jobs);
+        await expectNothingHalfVisible(store, jobs, media);
 
         // After a restart the sender repeats everything: stored artefacts are identical, the others are stored now.
         const again = await replicaNamed('one');
         const retried = await sendLoad(again.publicUrl, {
-          jobs: jobs.slice(0, 80),
+          jobs: jobs.slice(0, 60),
           concurrency: 16,
-          media: MEDIA,
+          media,
         });
         expect(retried.refused).toEqual({});
         expect(retried.acknowledged.map(({ answer }) => answer.outcome)).not.toContain('conflict');
@@ -91,7 +97,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       async () => {
         const [one, two] = [await replicaNamed('one'), await replicaNamed('two')];
         const jobs = Array.from({ length: 30 }, (_, n) => `race${n}`);
-        const plan = { jobs, concurrency: 16, media: { every: 15, bytes: PART + 50_000 } };
+        const plan = { jobs, concurrency: 16, media: { ...media, every: 15 } };
         const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
         const acknowledged = results.flatMap((result) => result.acknowledged);
         expect(results.map(({ refused }) => refused)).toEqual([{}, {}]);
@@ -155,8 +161,12 @@ async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowl
 }
 
 /** An unacknowledged artefact is either absent or complete. */
-async function expectNothingHalfVisible(store: ObjectStore, jobs: readonly string[]): Promise<void> {
-  const media = jobs.filter((_, n) => n % MEDIA.every === 0).map((job) => sha256(mediaOf(job, MEDIA.bytes)));
+async function expectNothingHalfVisible(
+  store: ObjectStore,
+  jobs: readonly string[],
+  { every, bytes }: NonNullable<LoadPlan['media']>,
+): Promise<void> {
+  const media = jobs.filter((_, n) => n % every === 0).map((job) => sha256(mediaOf(job, bytes)));
   const whole = new Set([...jobs.map((job) => sha256(transcriptOf(job))), ...media]);
   const keys = await Array.fromAsync(store.list('jobs/kill'), ({ key }) => key);
   const damaged: string[] = [];

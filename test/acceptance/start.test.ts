@@ -22,12 +22,15 @@ afterEach(async () => {
 });
 
 describe('a start without an admin token', () => {
-  const start = async (environment: Record<string, string>) => {
+  const start = async (
+    environment: Record<string, string>,
+    store: object = { url: `file:${folder.path}/data` },
+  ) => {
     receiver = await startProcess(
       {
-        receiver: { host: '127.0.0.1', port: 0 },
+        receiver: { host: '127.0.0.1', port: 0, drainDelay: 0 },
         admin: { port: 0 },
-        store: { url: `file:${folder.path}/data` },
+        store,
       },
       environment,
     );
@@ -62,10 +65,20 @@ describe('a start without an admin token', () => {
     expect(started.output.join('\n')).not.toContain(token);
   });
 
-  it('says what to set where no file can be written', async () => {
-    const started = await start({ NODE_ENV: 'production', TMPDIR: path.join(folder.path, 'not-there') });
+  it('says what to set where no file can be written; on S3 it prints log lines only, no warnings of libraries', async () => {
+    const standIn = await startS3StandIn();
+    const s3 = { endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true };
+    const keys = { accessKeyId: 'test', secretAccessKey: 'test-secret' };
+    const started = await start(
+      { NODE_ENV: 'production', NODE_NO_WARNINGS: '', TMPDIR: path.join(folder.path, 'not-there') },
+      { url: 's3://bucket', s3: { ...s3, ...keys } },
+    );
     await until(() => started.log.some(({ msg }) => /\(ENOENT\): set admin\.tokens/.test(String(msg))));
+    started.signal('SIGTERM');
+    expect(await started.ended).toBe(0);
+    await standIn.close();
     expect(started.output.join('\n')).not.toContain('#token=');
+    expect(started.output.filter((line) => !line.startsWith('{'))).toEqual([]);
   });
 });
 
@@ -94,19 +107,5 @@ describe('a start', () => {
     const hold = new URL('../support/processes/signal-at-load.mjs', import.meta.url).href;
     const environment = { NODE_OPTIONS: `--import=${hold}`, SIGNAL_AT_LOAD: signal };
     await expect(startProcess(settings(0), environment)).rejects.toThrow(/ended with 0:\n$/);
-  });
-
-  it('on S3 prints log lines only, no warnings of libraries', async () => {
-    const standIn = await startS3StandIn();
-    const s3 = { endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true };
-    const keys = { accessKeyId: 'test', secretAccessKey: 'test-secret' };
-    receiver = await startProcess(
-      { ...settings(0), store: { url: 's3://bucket', s3: { ...s3, ...keys } } },
-      { NODE_NO_WARNINGS: '' },
-    );
-    receiver.signal('SIGTERM');
-    expect(await receiver.ended).toBe(0);
-    await standIn.close();
-    expect(receiver.output.filter((line) => !line.startsWith('{'))).toEqual([]);
   });
 });

@@ -19,12 +19,3 @@ export const PASSING_REASONS: readonly ReasonCode[] = [
   'body-incomplete',
   'body-too-slow',
 ];
-
-/** Whether the service is most likely still trying to deliver a callback that was rejected. */
-export function isStillTried(
-  rejected: { readonly reason: ReasonCode | null; readonly received: number },
-  now: number,
-): boolean {
-  const { reason, received } = rejected;
-  return reason !== null && PASSING_REASONS.includes(reason) && now - received < STILL_TRIED;
-}

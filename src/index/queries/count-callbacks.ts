@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ReasonCode } from '../../domain/reasons.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { isStillTried } from '../../domain/still-tried.js';
+import { PASSING_REASONS, STILL_TRIED } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
 import type { AskedIndex } from '../asked-index.js';
 import { readState } from '../index-state.js';
@@ -54,6 +54,8 @@ export interface RecentCallbacks {
 }
 
 const DAY = 24 * HOUR;
+/** The largest `Date`. */
+const MAX_TIME = 8.64e15;
 
 /** @param now in milliseconds since the epoch */
 export function countCallbacks(
@@ -99,53 +101,36 @@ function acceptedSince(
 interface RefusedQuery {
   readonly refused: readonly LineClass[];
   readonly accepted: readonly LineClass[];
-  readonly acceptedOf: ReadonlyMap<string | null, AcceptedCallbacks>;
+  readonly acceptedOf: RecentCallbacks['accepted'];
   readonly since: number;
   readonly now: number;
 }
 
+/** Leaves out jobs whose callback was accepted afterwards, or that the service most likely still tries to deliver. */
 function refusedSince(
   database: DatabaseSync,
   { refused, accepted, acceptedOf, since, now }: RefusedQuery,
 ): RefusedCallbacks[] {
-  const groups = new Map<string, RefusedGroup>();
-  for (const { id, source, reason } of refused) {
-    const own = idsOf(accepted.filter((each) => each.source === source));
-    const lines = database.prepare(
-      `SELECT job, received FROM lines l WHERE class = ${id} AND written >= ? AND (job IS NULL OR NOT EXISTS
-         (SELECT 1 FROM lines a WHERE a.job = l.job AND a.class IN (${own}) AND a.received >= l.received))`,
-    );
-    const name = `${reason} ${source}`;
-    const lastAt = acceptedOf.get(source)?.lastAt ?? Number.NEGATIVE_INFINITY;
-    for (const row of lines.iterate(since)) {
-      const received = Number(row.received);
-      if (isStillTried({ reason, received }, now)) continue;
-      const group = groups.get(name) ?? newGroup(source, reason);
-      groups.set(name, group);
-      const tally = received > lastAt ? group.since : group.before;
-      if (row.job === null) tally.unnamed += 1;
-      else tally.jobs.add(String(row.job));
-      group.first = Math.min(group.first, received);
-    }
-  }
-  return [...groups.values()].map(({ source, reason, first, before, since: after }) => ({
-    ...{ source, reason, first, sinceAccepted: after.jobs.size + after.unnamed },
-    count: new Set([...after.jobs, ...before.jobs]).size + after.unnamed + before.unnamed,
+  const groups = refused.map(({ id, source, reason }) => ({
+    ...{ id, source, reason },
+    accepted: accepted.filter((each) => each.source === source).map((each) => each.id),
+    lastAt: acceptedOf.get(source)?.lastAt ?? 0,
+    until: reason !== null && PASSING_REASONS.includes(reason) ? now - STILL_TRIED : MAX_TIME,
   }));
-}
-
-interface RefusedGroup {
-  readonly source: string | null;
-  readonly reason: ReasonCode | null;
-  /** Rejected before, and after, the last accepted callback of the source. */
-  readonly before: { readonly jobs: Set<string>; unnamed: number };
-  readonly since: { readonly jobs: Set<string>; unnamed: number };
-  first: number;
-}
-
-function newGroup(source: string | null, reason: ReasonCode | null): RefusedGroup {
-  const newTally = () => ({ jobs: new Set<string>(), unnamed: 0 });
-  return { source, reason, before: newTally(), since: newTally(), first: Number.POSITIVE_INFINITY };
+  const rows = database.prepare(
+    `SELECT r.value ->> 'source' AS source, r.value ->> 'reason' AS reason, count(DISTINCT job) + sum(job IS NULL) AS count,
+       count(DISTINCT iif(received > r.value ->> 'lastAt', job, NULL)) + sum(job IS NULL AND received > r.value ->> 'lastAt') AS after,
+       min(received) AS first
+     FROM json_each(?) r CROSS JOIN lines l ON l.class = r.value ->> 'id'
+     WHERE written >= ? AND received <= r.value ->> 'until' AND (job IS NULL OR NOT EXISTS (SELECT 1 FROM lines a
+       WHERE a.job = l.job AND a.received >= l.received AND a.class IN (SELECT value FROM json_each(r.value, '$.accepted'))))
+     GROUP BY 1, 2`,
+  );
+  return rows.all(JSON.stringify(groups), since).map((row) => ({
+    source: row.source as string | null,
+    reason: row.reason as ReasonCode | null,
+    ...{ count: Number(row.count), sinceAccepted: Number(row.after), first: Number(row.first) },
+  }));
 }
 
 /** Of all sources together and of each, in one query. Of the jobs that were noticed last it names the first by its id. */

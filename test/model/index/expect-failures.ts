@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import { causeOf } from '../../../src/domain/failure-causes.js';
 import { isReasonCode } from '../../../src/domain/reasons.js';
-import { isStillTried } from '../../../src/domain/still-tried.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import type { FailingQuery, FailurePosition } from '../../../src/index/queries/find-failures.js';
 import { causesOfLines, failingOf, type Placed } from './indexed-ledger.js';
+import { isStillTried } from './is-still-tried.js';
 
 type Failing = ReturnType<typeof failingOf>[number];
 

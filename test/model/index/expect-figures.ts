@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { broughtBy } from '../../../src/domain/quarantined-body.js';
-import { isStillTried } from '../../../src/domain/still-tried.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { Placed } from './indexed-ledger.js';
+import { isStillTried } from './is-still-tried.js';
 
 type Scope = ReadonlySet<string> | null;
 

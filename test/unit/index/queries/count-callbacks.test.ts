@@ -71,8 +71,10 @@ describe('rejected callbacks of the last hour', () => {
       accepted(49, 'a'),
       refused(48, 'c', 'draining'),
       accepted(48, 'c'),
+      accepted(47, 'd'),
+      refused(46, 'd', 'draining'),
     ]);
-    expect(groups).toMatchObject([{ count: 1 }]);
+    expect(groups).toMatchObject([{ count: 2, sinceAccepted: 1 }]);
   });
 
   it('count all the same when a recovery fetched the results', () => {

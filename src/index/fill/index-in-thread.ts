@@ -20,9 +20,10 @@ export const indexInThread: StartIndex = async (files, storeId) => {
     isEnded: () => isEnded,
     async call(name, ...values) {
       try {
-        const method = (index as LedgerIndex)[name] as (
-          ...given: typeof values
-        ) => ReturnType<LedgerIndex[typeof name]>;
+        const method = (index as Partial<LedgerIndex>)[name] as
+          | ((...given: typeof values) => ReturnType<LedgerIndex[typeof name]>)
+          | undefined;
+        if (method === undefined) throw new Error(`${name} cannot be called of this index`);
         return method(...values);
       } catch (error) {
         const failure = indexFailureOf(error);

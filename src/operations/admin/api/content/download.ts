@@ -85,9 +85,13 @@ export function safeContentType(contentType: string): string {
   return SAFE_TYPE.test(contentType) ? contentType : 'application/octet-stream';
 }
 
-/** RFC 6266, with the name in RFC 5987 form beside a plain one for old clients. */
+const LONGEST_NAME = 200;
+
+/** RFC 6266, with the name in RFC 5987 form beside a plain one for old clients. A name that is too long keeps its extension. */
 export function contentDisposition(fileName: string): string {
-  const name = fileName.toWellFormed().slice(0, 200);
+  const [extension = ''] = /\.\w{1,8}$/.exec(fileName) ?? [];
+  const isLong = fileName.length > LONGEST_NAME;
+  const name = isLong ? fileName.slice(0, LONGEST_NAME - extension.length) + extension : fileName;
   const plain = name.replace(/[^\x20-\x7e]|["\\%/]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,

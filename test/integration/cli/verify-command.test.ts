@@ -212,18 +212,6 @@ describe('verify', () => {
     expect((await verifyCli()).code).toBe(0);
   });
 
-  it('checks quarantined bodies and the requests beside them', async () => {
-    await storeOneOfEach();
-    const [one = '', two = ''] = (await visibleKeys(service.folder, 'quarantine/')).filter((key) =>
-      key.endsWith('/body'),
-    );
-    await rm(file(one.replace('body', 'request.json')));
-    await rm(file(two));
-    const { missing, damaged } = await run();
-    expect(missing).toMatchObject([{ key: two, kind: 'quarantine' }]);
-    expect(damaged).toMatchObject([{ key: one, kind: 'quarantine', reason: 'request' }]);
-  });
-
   it('accounts apart for what was erased, has expired or was acknowledged', async () => {
     await storeOneOfEach();
     const erased = ['form', 'broken'].map((job) => adminApi(service).delete(`/jobs/${job}`));

@@ -26,9 +26,8 @@ export function displacements(jobs: readonly ListedJob[]): Map<string, number> {
   );
 }
 
-/** A jobs API that shows done jobs in the order given, whatever their times, and counts the downloads of each. */
+/** A jobs API that shows done jobs in the order given, whatever their times. */
 export async function startListedService(jobs: readonly ListedJob[]) {
-  const downloads = new Map<string, number>();
   const record = ({ id, createdAt }: ListedJob) => ({
     id,
     status: 'done',
@@ -52,13 +51,11 @@ export async function startListedService(jobs: readonly ListedJob[]) {
       return answer({ code: 404, error: 'Job not found' });
     }
     if (part !== 'transcript') return answer({ job: record(job) });
-    downloads.set(job.id, (downloads.get(job.id) ?? 0) + 1);
     return answer({ format: '2.9', job: { id: job.id }, metadata: {}, results: [] });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     batchUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    downloads,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

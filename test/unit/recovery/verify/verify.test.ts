@@ -259,11 +259,18 @@ describe('verify', () => {
     expect(report.missing[0]).toMatchObject({ jobId: 'old', keptUntil: '2026-03-06T05:06:07.089Z' });
   });
 
-  it('proposes no refetch for a quarantined body, which the service may not have', async () => {
+  it('finds a quarantined body and the request beside it, and proposes no refetch: the service may not have it', async () => {
     const at = '2026-03-09T05:06:07.089Z';
-    putSegment(store, at, [lineOf('young', [], { outcome: 'quarantined', receivedAt: at, bytes: 3 })]);
+    const quarantined = { outcome: 'quarantined', receivedAt: at, bytes: 3 } as const;
+    const torn = '0'.repeat(26);
+    store.put(`quarantine/${torn}/body`, 'raw');
+    putSegment(store, at, [
+      lineOf('young', [], quarantined),
+      lineOf('torn', [], { ...quarantined, deliveryId: torn }),
+    ]);
     const report = await run();
-    expect(report.missing).toMatchObject([{ kind: 'quarantine', keptUntil: null }]);
+    expect(report.missing).toMatchObject([{ jobId: 'young', kind: 'quarantine', keptUntil: null }]);
+    expect(report.damaged).toMatchObject([{ jobId: 'torn', kind: 'quarantine', reason: 'request' }]);
     expect(report.refetch).toEqual([]);
   });
 

@@ -92,6 +92,8 @@ describe('parseRange', () => {
     ['012.0.0.0/8', /without leading zeros/],
     ['0x0a.0.0.5', /full decimal form/],
     ['10.5', /full decimal form/],
+    ['10.0.0/8', /full decimal form/],
+    ['10.0.0.0-10.0.0.9', /not an IP address/],
     ['167772165', /full decimal form/],
     ['10.0.0.256', /from 0 to 255/],
     ['::ffff:10.0.0.0/8', /at least 96/],

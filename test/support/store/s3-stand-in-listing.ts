@@ -1,18 +1,16 @@
 import type { S3State } from './s3-stand-in-state.js';
 
-const PAGE = 1_000;
-
 export function xml(root: string, content: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><${root}>${content}</${root}>`;
 }
 
-/** ListObjectsV2: prefix, delimiter, start-after, continuation, pages of at most 1,000 keys and folders together. */
+/** ListObjectsV2: prefix, delimiter, start-after, continuation, pages of keys and folders together. */
 export function listObjectsXml(state: S3State, query: URLSearchParams): string {
   const prefix = query.get('prefix') ?? '';
   const token = query.get('continuation-token');
   const after = token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'hex').toString();
   const entries = entriesOf(state, prefix, query.get('delimiter')).filter((entry) => isAfter(entry, after));
-  const most = Math.min(PAGE, Number(query.get('max-keys') ?? PAGE));
+  const most = Math.min(state.page, Number(query.get('max-keys') ?? state.page));
   const page = entries.slice(0, most);
   const last = page.at(-1);
   const more = entries.length > most && last !== undefined;

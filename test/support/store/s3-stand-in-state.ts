@@ -33,6 +33,8 @@ let serial = 0;
 export interface S3State {
   readonly objects: Map<string, StandInObject>;
   readonly uploads: Map<string, StandInUpload>;
+  /** The most keys and folders in a page of a listing. */
+  page: number;
   versioning: 'Enabled' | 'Suspended' | null;
   objectLock: boolean;
   /** What the server says of the checksum of an upload that begins; null: nothing. */
@@ -78,6 +80,7 @@ export function createS3State(): S3State {
       return true;
     },
     uploads: new Map(),
+    page: 1_000,
     versioning: null,
     objectLock: false,
     checksumType: null,

@@ -213,7 +213,7 @@ async function block(bucket: Bucket, fault: Misbehaviour, reason: RegExp): Promi
   await until(async () => {
     const { store, unknown } = await healthOf(bucket);
     return [store, ...FROM_STORE.map((name) => unknown[name])].every((each) => reason.test(each?.reason));
-  });
+  }, 1000);
 }
 
 interface Told {
@@ -461,7 +461,7 @@ it('health knows everything of buckets that are back', async () => {
     await until(async () => {
       const { store, unknown } = await healthOf(bucket);
       return store.writable && Object.keys(unknown).length === 0;
-    });
+    }, 1000);
     const seen = await healthOf(bucket);
     expect(seen).toMatchObject({ last24h: { lines: 3 }, quarantine: { waiting: 1 } });
     // Neither has run: that is known.

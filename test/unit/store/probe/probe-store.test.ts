@@ -204,7 +204,7 @@ describe('probing a store', () => {
       const { store, standIn } = await standInStore();
       standIn.misbehave = ({ operation }) =>
         operation === name ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
-      expect(await probe(store)).toMatchObject({ writable: true, trustworthy: true });
+      expect(await probeBriefly(store)).toMatchObject({ writable: true, trustworthy: true });
     },
   );
 

@@ -144,6 +144,17 @@ describe('refetching a job', () => {
     });
   });
 
+  it('rejects as its signal says when a call fails because of it', async () => {
+    const jobId = await fixture.lose();
+    const stop = new AbortController();
+    const head = async () => {
+      stop.abort();
+      throw new StoreError('head', 'the call was ended');
+    };
+    const parts = { ...fixture.parts, store: { ...fixture.store, head } };
+    await expect(refetch(parts, { jobId, signal: stop.signal })).rejects.toThrow('aborted');
+  });
+
   it('rejects as its signal says where nothing was stored', async () => {
     const jobId = await fixture.lose();
     const signal = AbortSignal.abort();

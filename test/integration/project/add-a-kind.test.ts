@@ -50,15 +50,12 @@ function edit(file: string, before: string, line: string): void {
 
 const textOf = (file: string) => readFileSync(join(copy.path, file), 'utf8');
 
-/** Several threads check some files twice, and take twice the CPU; declarations, and those of libraries, cannot have an error of a kind. */
-const BRIEFLY = '--pretty false --noEmit --singleThreaded --declaration false --skipLibCheck'.split(' ');
-
-/** Files in which the compiler finds an error. */
+/** Files in which the compiler finds an error. Several threads of it would check some files twice, and take twice the CPU. */
 async function compile(project: string): Promise<string[]> {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const { stdout } = await run(tsc, [...BRIEFLY, '-p', project], { cwd: copy.path }).catch(
-    (error: { stdout: string }) => error,
-  );
+  const { stdout } = await run(tsc, ['--pretty', 'false', '--noEmit', '--singleThreaded', '-p', project], {
+    cwd: copy.path,
+  }).catch((error: { stdout: string }) => error);
   return [...new Set([...stdout.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, file = '']) => file))];
 }
 

@@ -206,7 +206,7 @@ const TIME_OUT = /timeout|timedout/i;
  *
  * @param startedAt of the first attempt, in milliseconds of `performance.now`
  */
-function s3RetryRules(
+export function s3RetryRules(
   { retries, delayMs, deadlineMs, closing }: S3RetryPolicy,
   { signal = closing, worthwhile = isRetryable }: S3RetryOptions = {},
   startedAt = performance.now(),

@@ -36,7 +36,8 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
 }
 
 /**
- * What was damaged in the hours that were passed last, and what appeared there late: a replica was slow, or a request delayed. Each hour is read up to what is still damaged.
+ * What was damaged in the hours that were passed last, and what appeared there late: a replica was slow, or a request delayed. Each hour is
+ * read up to what is still damaged.
  */
 export async function* readPassed(reading: LogReading, which: 'all' | 'unread'): Lines {
   const { store, place } = reading;

@@ -60,12 +60,14 @@ export function createReplicaReportsReader(
   let known = new Map<string, ReplicaReport>();
 
   async function read(): Promise<ReplicaReports> {
+    const canaries = await Array.fromAsync(store.list(CANARY_FOLDER));
+    // A process that has just begun knows the store's clock by its answers alone.
     const now = clock() + store.clockOffset();
     let newest: Date | null = null;
     const found: Canary[] = [];
     /** The last one of each replica: one that was started again under its name has another key. */
     const last = new Map<string, Canary>();
-    for await (const { key, modifiedAt } of store.list(CANARY_FOLDER)) {
+    for (const { key, modifiedAt } of canaries) {
       if (newest === null || modifiedAt > newest) newest = modifiedAt;
       if (modifiedAt.getTime() > now - recentFor) found.push({ key, modifiedAt });
       const replica = CANARY.exec(key)?.[1];

@@ -141,7 +141,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
       },
     }),
 
-    clockOffset: () => bucket.sender.clockOffset(),
+    clockOffset: () => bucket.clock.ahead,
 
     traits: () => bucketTraits(bucket.client, options.bucket, options.settings),
 

@@ -3,12 +3,14 @@ import { bucketAddress, createS3Client, type S3Limits, s3Limits } from '../s3-cl
 import type { S3Settings, S3StoreOptions } from '../s3-options.js';
 import { createAnswerCheck } from '../wire/answer-check.js';
 import { S3Sender } from '../wire/s3-sender.js';
+import { createServerClock, type ServerClock } from '../wire/s3-signer.js';
 import { storeConnect } from '../wire/store-connect.js';
 
 /** A bucket and what all operations on it share. */
 export interface S3Bucket {
   readonly client: S3Client;
   readonly sender: S3Sender;
+  readonly clock: Pick<ServerClock, 'ahead'>;
   readonly bucket: string;
   /** Empty or ending in `/`. */
   readonly prefix: string;
@@ -22,7 +24,8 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const { bucket, prefix, settings, onNotice } = options;
   const closing = new AbortController();
   const limits = s3Limits(settings, closing.signal);
-  const answers = createAnswerCheck(settings.expectedBucketOwner, onNotice);
+  const clock = createServerClock(onNotice);
+  const answers = createAnswerCheck(settings.expectedBucketOwner, onNotice, clock);
   const { client, credentials } = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
   const connect = storeConnect(settings, limits.connectTimeoutMs);
@@ -32,14 +35,14 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
     limits,
     answers,
     settings,
-    onNotice,
+    clock,
     connect,
   });
   const close = async () => {
     closing.abort();
     await sender.close().finally(() => client.destroy());
   };
-  return { client, sender, bucket, prefix, settings, limits, close };
+  return { client, sender, clock, bucket, prefix, settings, limits, close };
 }
 
 /** The SDK's address of an object. */

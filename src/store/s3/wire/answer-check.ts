@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { failureOf, S3Failure } from '../s3-failure.js';
+import type { ServerClock } from './s3-signer.js';
 
 export interface ReceivedAnswer {
   readonly status: number;
@@ -84,10 +85,12 @@ export class DoubtfulAnswer extends S3Failure {
 /**
  * @param expectedOwner named in refusals, because S3 does not say that the bucket is another account's
  * @param onNotice called once with a message, when answers without a request id are accepted again
+ * @param clock takes the time of each answer that passes
  */
 export function createAnswerCheck(
   expectedOwner: string | null = null,
   onNotice?: (message: string) => void,
+  clock?: Pick<ServerClock, 'observe'>,
 ): AnswerCheck {
   /** Ids of the latest writes. */
   const ids = new Set<string>();
@@ -113,25 +116,30 @@ export function createAnswerCheck(
     requestIds = 'optional';
   }
 
+  function assertAnswer(operation: string, answer: ReceivedAnswer): void {
+    if (answer.status === 404) {
+      if (isPage(answer)) throw foreign(answer);
+      requireRequestId(answer);
+    }
+    if (expectedOwner !== null && answer.status === 403) throwRefusal(answer, expectedOwner);
+    const promised = PROMISED[operation];
+    if (promised === undefined || answer.status < 200 || answer.status > 299) return;
+    // S3 may send the status before the work is done, and the error afterwards in the body.
+    if (answer.text?.includes('</Code>') && rootOf(answer.text) === 'Error')
+      throw failureOf(answer.status, answer.text, answer.headers);
+    if (!keeps(promised, answer)) throw foreign(answer);
+    // The body proves whose answer it is.
+    const isProven = promised.root !== null && promised.root !== 'any';
+    if (answer.headers[REQUEST_ID] === undefined && isProven) acceptUnidentified();
+    requireRequestId(answer);
+    if (promised === WRITTEN) rejectRepeated(answer);
+    if (answer.headers[REQUEST_ID] !== undefined && requestIds === 'not seen') requestIds = 'required';
+  }
+
   return {
     check(operation, answer) {
-      if (answer.status === 404) {
-        if (isPage(answer)) throw foreign(answer);
-        requireRequestId(answer);
-      }
-      if (expectedOwner !== null && answer.status === 403) throwRefusal(answer, expectedOwner);
-      const promised = PROMISED[operation];
-      if (promised === undefined || answer.status < 200 || answer.status > 299) return;
-      // S3 may send the status before the work is done, and the error afterwards in the body.
-      if (answer.text?.includes('</Code>') && rootOf(answer.text) === 'Error')
-        throw failureOf(answer.status, answer.text, answer.headers);
-      if (!keeps(promised, answer)) throw foreign(answer);
-      // The body proves whose answer it is.
-      const isProven = promised.root !== null && promised.root !== 'any';
-      if (answer.headers[REQUEST_ID] === undefined && isProven) acceptUnidentified();
-      requireRequestId(answer);
-      if (promised === WRITTEN) rejectRepeated(answer);
-      if (answer.headers[REQUEST_ID] !== undefined && requestIds === 'not seen') requestIds = 'required';
+      assertAnswer(operation, answer);
+      clock?.observe(answer.headers.date);
     },
     acceptUnidentified,
   };

@@ -14,9 +14,9 @@ import { Exchange, openExchange, type WholeAnswer, type WireRequest } from './ex
 import { EXPECTED_OWNER, type SentHeaders } from './object-headers.js';
 import {
   createS3Signer,
-  createServerClock,
   encodedQuery,
   encodeKey,
+  type ServerClock,
   type SigningKeyHolder,
 } from './s3-signer.js';
 import { openPool } from './store-pool.js';
@@ -65,7 +65,7 @@ interface S3SenderParts {
   readonly limits: S3Limits;
   readonly answers: AnswerCheck;
   readonly settings: Pick<S3Settings, 'expectedBucketOwner'>;
-  readonly onNotice: ((message: string) => void) | undefined;
+  readonly clock: ServerClock;
   readonly connect: buildConnector.connector;
 }
 
@@ -89,7 +89,7 @@ export class S3Sender {
   /** Headers of every request. */
   readonly #common: SentHeaders;
   readonly #signer: ReturnType<typeof createS3Signer>;
-  readonly #clock: ReturnType<typeof createServerClock>;
+  readonly #clock: ServerClock;
 
   constructor(parts: S3SenderParts) {
     const { address, limits, settings, connect } = parts;
@@ -110,7 +110,7 @@ export class S3Sender {
     };
     this.#common = { host, ...(owner && { [EXPECTED_OWNER]: owner }) };
     this.#signer = createS3Signer(region);
-    this.#clock = createServerClock(parts.onNotice);
+    this.#clock = parts.clock;
   }
 
   /**
@@ -132,11 +132,6 @@ export class S3Sender {
   /** As `put` does; null when there is no such object. */
   head(request: SignedHead): Promise<IncomingHttpHeaders | null> {
     return this.#repeat((holder) => this.#head(holder, request));
-  }
-
-  /** Milliseconds by which the server's clock was ahead of this machine's at its last answer. */
-  clockOffset(): number {
-    return this.#clock.ahead;
   }
 
   async close(): Promise<void> {
@@ -187,7 +182,6 @@ export class S3Sender {
       this.#answers.acceptUnidentified();
     }
     const { status } = answer;
-    this.#clock.observe(answer.headers.date);
     if (status === 200 || status === 201 || (put.ifAbsent === true && isConditionFailed(status)))
       return answer;
     throw this.#clock.corrected(failureOf(status, answer.text, answer.headers), offset);
@@ -222,7 +216,6 @@ export class S3Sender {
     const request = { ...this.#bare('HEAD', key, {}, holder, now), body: null, timeoutMs };
     const { status, headers } = await send(this.#pools.head, request);
     this.#answers.check('HeadObject', { status, headers, text: null });
-    this.#clock.observe(headers.date);
     if (status === 404) return null;
     if (status !== 200) throw this.#clock.corrected(headFailure(status, headers, now), offset);
     return headers;
@@ -250,7 +243,6 @@ export class S3Sender {
       body.on('error', () => undefined).destroy();
       throw error;
     }
-    this.#clock.observe(found.date as string | undefined);
     if (text !== null) throw this.#clock.corrected(failureOf(status, text, found), offset);
     return response;
   }

@@ -134,7 +134,7 @@ const RETRIED = 'RequestTimeTooSkewed';
 const WORTH_CORRECTING_MS = 60_000;
 
 /** The time that requests are signed with: this machine's, until the server rejects it. */
-interface ServerClock {
+export interface ServerClock {
   /** Milliseconds that are added to this machine's time. */
   readonly offset: number;
   /** Milliseconds by which the server's clock was ahead of this machine's at its last answer; 0 before the first. */

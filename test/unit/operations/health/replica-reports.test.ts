@@ -41,6 +41,20 @@ describe('what replicas report', () => {
     expect(store.calls.filter(({ operation }) => operation === 'list')).toHaveLength(1);
   });
 
+  it('is told to be recent by the store’s clock, which a process that has just begun knows from the listing', async () => {
+    const now = 10_000_000;
+    const memory = createMemoryStore();
+    memory.put('.canary/a-1', JSON.stringify({ mark: '1', report: [] }), now);
+    let offset = 0;
+    async function* list(prefix: string) {
+      yield* memory.list(prefix);
+      offset = -600_000;
+    }
+    const store = { ...memory, list, clockOffset: () => offset };
+    const { reports } = await createReplicaReportsReader(store, 10_000, () => now + 600_000)();
+    expect(reports).toHaveLength(1);
+  });
+
   it('says which replica is the first; canaries of commands do not count', () => {
     const report = (key: string, issues: unknown = []) => ({ key, report: issues, writtenAt: new Date() });
     const reports = [report('.canary/a', null), report('.canary/b'), report('.canary/c')];

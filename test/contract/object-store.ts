@@ -80,13 +80,16 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
       });
 
       it('lets exactly one of 20 concurrent creators win, with its own metadata', async () => {
-        for (let round = 0; round < 3; round += 1) {
+        for (let round = 0; round < 10; round += 1) {
           const key = `create/race-${round}/object`;
+          // In a folder that another one is still making, all come to the same step at once.
+          const maker = put(`create/race-${round}/maker`, 'maker');
           const results = await Promise.all(
             Array.from({ length: 20 }, (_, n) =>
               store.create(key, Buffer.from(`body ${n}`), { ...TEXT, metadata: { writer: `${n}` } }),
             ),
           );
+          expect(await maker).toBe('created');
           expect(results.filter((result) => result === 'created')).toHaveLength(1);
           const winner = results.indexOf('created');
           expect(await text(key)).toBe(`body ${winner}`);

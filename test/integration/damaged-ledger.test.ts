@@ -139,6 +139,23 @@ describe('a damaged ledger', () => {
     expect((await readEverywhere()).jobs).toEqual(ALL);
   });
 
+  it('with a record whose hash is not that of the text keeps the segments', async () => {
+    await mergeAll();
+    const record = JSON.parse(await readFile(path(RECORD), 'utf8'));
+    // Its beginning is in the name of the object.
+    const sha256 = record.sha256.slice(0, 16).padEnd(64, '0');
+    await writeFile(path(RECORD), JSON.stringify({ ...record, sha256 }));
+    const { faults } = await merge(HOUR);
+    expect(faults).toEqual([
+      {
+        hour: `ledger/${hourAt(DAMAGED)}`,
+        reason: expect.stringContaining('not the one that its record names'),
+      },
+    ]);
+    for (let number = 1; number <= SEGMENTS; number += 1)
+      expect(await store.head(segment(DAMAGED, number))).not.toBeNull();
+  });
+
   it('is whole again once what was damaged is put back', async () => {
     await mergeAll();
     for (const hour of HOURS) await removeSegments(hour);

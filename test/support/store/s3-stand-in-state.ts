@@ -55,7 +55,8 @@ export interface S3State {
   put(key: string, body: Buffer, headers: Record<string, string>, size?: number): StandInObject;
 }
 
-export function createS3State(): S3State {
+/** @param clock milliseconds since the epoch, for the times of objects */
+export function createS3State(clock = Date.now): S3State {
   const objects = new Map<string, StandInObject>();
   const versions: StandInVersion[] = [];
   const locked = new Map<string, Record<string, string>>();
@@ -87,7 +88,7 @@ export function createS3State(): S3State {
     lifecycle: null,
     defaultRetention: null,
     put(key, body, headers, size = body.length) {
-      const object = { body, size, headers, modifiedAt: new Date(), etag: etagOf({ body, size }) };
+      const object = { body, size, headers, modifiedAt: new Date(clock()), etag: etagOf({ body, size }) };
       objects.set(key, object);
       if (this.versioning !== null) add(key, object);
       return object;

@@ -55,7 +55,7 @@ export interface S3StandIn {
  * multipart uploads, paged listings. Does not check signatures; checks announced body hashes.
  */
 export async function startS3StandIn(): Promise<S3StandIn> {
-  const state = createS3State();
+  const state = createS3State(() => Date.now() + standIn.clockAheadMs);
   const attempts = new Map<string, number>();
   const server = createServer((request, response) => {
     handle(request, response).catch(() => response.destroy());

@@ -154,7 +154,8 @@ describe('before a bucket', () => {
   /** Commands take the last canary for a proof of the store until it is eleven seconds old. */
   function ageCanaries({ standIn: { state } }: BucketPlace): void {
     for (const [key, object] of state.objects) {
-      const modifiedAt = new Date(object.modifiedAt.getTime() - 11_000);
+      // The clock may have been set back since.
+      const modifiedAt = new Date(Math.min(object.modifiedAt.getTime(), Date.now()) - 11_000);
       if (key.startsWith('prefix/.canary/')) state.objects.set(key, { ...object, modifiedAt });
     }
   }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFileStore } from '../../../src/store/file/file-store.js';
@@ -282,6 +284,23 @@ describe('the archive', () => {
     for (const release of held.values()) release();
     expect(await refusal).toMatchObject({ name: 'StoreError', message: 'create: EMFILE' });
     expect(await keysOf(store)).toEqual(['jobs/job1/transcript.json']);
+    expect(budget.used).toBe(0);
+  });
+
+  it('leaves no upload of a delivery whose commit has failed, and gives its memory back', async () => {
+    const failing: ObjectStore = {
+      ...store,
+      async startUpload(key, headers) {
+        const complete = () => Promise.reject(new StoreError('complete', 'EIO'));
+        return Object.assign(await store.startUpload(key, headers), { complete });
+      },
+    };
+    const { archive, budget } = archiveOver(failing, 16);
+    const staged = archive.begin(context());
+    const attachment = { kind: 'attachment', contentType: 'x/y', attachmentName: 'a' } as const;
+    for (const identity of [MEDIA, attachment]) await putItem(staged, identity, randomContent(LARGE));
+    await expect(commit(staged)).rejects.toThrow('EIO');
+    expect(await readdir(join(folder.path, '.tmp'))).toEqual([]);
     expect(budget.used).toBe(0);
   });
 

@@ -70,7 +70,7 @@ export class StoreHealth {
     this.#identity = createStoreIdentity(store, config.store.id !== null, memory, log);
     this.#first = new FirstProof(config, { store, identity: this.#identity, log, failures, probe });
     // A proof follows the canary of the interval, which others would read until the next one.
-    this.#places = createPlaces(config, parts, this.#pause, () => void this.#canary.check());
+    this.#places = createPlaces(config, parts, this.#pause, () => this.#canary.renew());
     this.#canary = this.#createCanary(log);
     const isProven = () => this.#first.fault === null && !this.#isOtherStore;
     this.gate = createStoreGate(this.#first.tried, isProven, this.#canary, store);

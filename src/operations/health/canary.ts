@@ -162,6 +162,11 @@ export class Canary {
     return this.#checking;
   }
 
+  /** Writes what this replica says of itself by now, between the checks of the interval; nothing before `start` and after `stop`. */
+  renew(): void {
+    if (this.#running) void this.check();
+  }
+
   async #run(): Promise<void> {
     const hadFailed = this.complaint !== null && this.complaint !== NOT_CHECKED;
     await this.check();

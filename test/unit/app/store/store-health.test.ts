@@ -5,7 +5,9 @@ import type { Ledger } from '../../../../src/ledger/write/ledger.js';
 import { createLogger } from '../../../../src/observe/logger.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import type { ProbeReport } from '../../../../src/store/probe/probe-store.js';
+import { keysOf } from '../../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
+import { until } from '../../../support/until.js';
 
 const PROVEN: ProbeReport = {
   ...{ writable: true, condition: null, unfit: null, trustworthy: true, findings: [], warnings: [] },
@@ -74,4 +76,24 @@ it('reports a prefix that cannot be used, and one that can be again, as soon as 
   const reports = written.map((canary) => canary.includes('store-denied'));
   // The last canary of each proof came before the places were looked at.
   expect(reports).toEqual([false, true, true, true, false]);
+});
+
+it('leaves no canary behind where a prefix is found denied while it stops', async () => {
+  let deny = () => {};
+  const denied = new Promise<void>((resolve) => {
+    deny = resolve;
+  });
+  const store = createMemoryStore(async (operation, key) => {
+    if (operation !== 'prove' || !key.startsWith('jobs/')) return;
+    await denied;
+    throw new StoreError('prove', 'denied', { condition: 'denied' });
+  });
+  const health = healthOf(store);
+  const proven = health.prove();
+  await until(() => store.calls.some(({ operation }) => operation === 'prove'));
+  await health.stop();
+  deny();
+  await proven;
+  expect(health.ownIssues().map(({ code }) => code)).toEqual(['store-denied']);
+  expect(await keysOf(store, '.canary/')).toEqual([]);
 });

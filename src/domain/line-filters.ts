@@ -6,7 +6,7 @@ interface LineFilterEntry {
   readonly label: string;
   /** What the option or parameter does. */
   readonly words: string;
-  /** Of a text. */
+  /** Placeholder of the field on the page. */
   readonly example?: string;
 }
 

@@ -396,7 +396,7 @@ describe('beside a bucket whose listings turn empty', () => {
       }),
     );
     expect(verdict.index.until <= before.index.until).toBe(true);
-    // Of its own canary it knows that it is there.
+    // The replica knows that its own canary is there.
     await until(async () => (await healthOf(bucket)).verdict.unseen.includes('replicas'));
     // It may be there: its index does not reach to now.
     const { until: last } = verdict.index;

@@ -35,7 +35,7 @@ interface PortsOptions {
   readonly deliveries: Pick<DeliveryMetrics, 'refused'>;
   readonly log: Logger;
   readonly refusalLog: Pick<RefusalLog, 'refused'>;
-  /** Of requests to the public port that are not valid HTTP, those of the sender. */
+  /** Ring that takes the sender's requests to the public port that are not valid HTTP. */
   readonly refusals: Pick<RefusalRing, 'add'>;
   readonly isFromSender: MalformedSenderCheck;
 }

@@ -39,7 +39,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   const remove = database.prepare('DELETE FROM failures WHERE job = ? AND class = ?');
   const moveFirst = database.prepare('UPDATE failures SET first = ? WHERE job = ?');
   const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  // Of equal times the one that comes later in the log counts.
+  // Where times are equal, the line that comes later in the log counts.
   const findNewer = database.prepare(
     `SELECT 1 FROM failures f WHERE f.job = ?1 AND f.class = ?2 AND (f.received > ?3
        OR (f.received = ?3 AND ${orderOf('f.line')} > ${orderOf('CAST(?4 AS INTEGER)')}))`,

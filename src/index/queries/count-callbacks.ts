@@ -133,7 +133,7 @@ function refusedSince(
   }));
 }
 
-/** Of all sources together and of each, in one query. Of the jobs that were noticed last it names the first by its id. */
+/** Counts for all sources together and for each, in one query. Where several jobs were noticed last, it names the first by its id. */
 function missedSince(
   { database, classes }: AskedIndex,
   recoveries: readonly LineClass[],

@@ -57,7 +57,7 @@ interface GroupRows {
 /** Figures of the deliveries of a time. */
 export interface IndexedSummary extends GroupRows {
   readonly total: SummaryFigures;
-  /** Of each part, those without lines included. */
+  /** Figures of each part, those without lines included. */
   readonly buckets: readonly PartFigures[];
   /** What operators did; null with a filter by context. */
   readonly acts: number | null;

@@ -4,7 +4,7 @@ import type { RecentCallbacks } from '../queries/count-callbacks.js';
 
 /** How the callbacks of the last hour and day fared. */
 export interface CallbackCounts extends RecentCallbacks {
-  /** Of all sources, and of each that missed some. */
+  /** Missed callbacks of all sources together, and of each that missed some. */
   readonly missed: MissedFigures & { readonly bySource: readonly MissedOfSource[] };
 }
 

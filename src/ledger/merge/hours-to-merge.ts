@@ -13,7 +13,7 @@ export interface HourToMerge {
 
 export interface HourSearch {
   readonly store: ObjectStore;
-  /** Of the segments. */
+  /** Folder of the segments. */
   readonly folder: string;
   /** The store's time, in milliseconds since the epoch. */
   readonly now: number;

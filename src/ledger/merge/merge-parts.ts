@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 /** What a merge works with. */
 export interface MergeParts {
   readonly store: ObjectStore;
-  /** Of the segments. Default: the ledger's. */
+  /** Folder of the segments. Default: the ledger's. */
   readonly folder?: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

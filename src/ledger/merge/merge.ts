@@ -33,7 +33,7 @@ export interface Merger {
 
 interface Run extends MergeOptions {
   readonly parts: MergeParts;
-  /** Of the segments. */
+  /** Folder of the segments. */
   readonly folder: string;
   /** The store's time, in milliseconds since the epoch; the same for the whole run. */
   readonly now: number;

@@ -33,7 +33,7 @@ export const drawnQuery = fc.record({
     { name: 'customer', value: null },
   ),
   scope: fc.constantFrom(undefined, undefined, new Set(['intake']), new Set<string>()),
-  /** Of figures. */
+  /** Grouping of the figures. */
   by: fc.constantFrom(
     ...['hour', 'day', 'cause', 'source', 'outcome', 'region', 'status', 'context.call', 'context.customer'],
     undefined,

@@ -324,7 +324,7 @@ function expectGroups(
   for (const [name, { duration, ...figures }] of found) {
     const { duration: wanted, ...others } = figuresOf(expected.get(name) ?? []);
     expect(figures).toEqual({ ...others, missed: jobsOf(missed.get(name) ?? []) });
-    // Of what has no value the longest is known as well as a percentile is.
+    // The longest time of lines without a value is known as well as a percentile is.
     if (isByContext && name === none && wanted !== null && duration !== null) {
       expect(duration.max).toBeGreaterThanOrEqual(wanted.max);
       expect(duration.max).toBeLessThanOrEqual(longestOfBucket(durationBucket(wanted.max)));

@@ -132,21 +132,21 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   findSources: [['job']],
 };
 
-/** What is gone through all the same. */
+/** Tables that are scanned all the same. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   // An index does not find a part of an id or a value; of the values that have it, those of the newest lines are listed.
   matchJobs: ['lines', 'context_values', 'contexts'],
-  // Of all values of a name: a worker of its own does that.
+  // It sums all values of a name, in a worker of its own.
   summarise: ['context_values', 'contexts'],
-  // Of all failing jobs.
+  // All failing jobs are listed.
   failurePage: ['failures'],
   failingJobs: ['failures'],
   countBodies: ['bodies'],
-  // Of all that a subscriber was sent.
+  // All that a subscriber was sent is counted.
   eventFigures: ['attempts'],
-  // Of the hours that a sender has not come to.
+  // The hours that a sender has not come to are counted.
   countBehind: ['attempts'],
-  // Of an hour, all lines that make a job fail, and whether a value has any line.
+  // It reads all lines of an hour that make a job fail, and whether a value still has a line.
   deleteHours: ['segments', 'failures', 'attempts', 'contexts'],
 };
 

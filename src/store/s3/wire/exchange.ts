@@ -17,7 +17,7 @@ export interface WireRequest {
   readonly body: Buffer | null;
   /** Milliseconds to wait for a connection, and then, once more, for the whole answer. */
   readonly timeoutMs: number;
-  /** Of a large body: milliseconds for a connection to take each `PIECE_BYTES` of it. */
+  /** Milliseconds for a connection to take each `PIECE_BYTES` of a large body. */
   readonly stallMs?: number;
   readonly signal?: AbortSignal | undefined;
 }

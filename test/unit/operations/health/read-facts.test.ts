@@ -10,7 +10,7 @@ const CALLBACKS = {
 };
 const status = { state: 'ready', error: null, rows: 0, refreshedAt: INDEX.until, changedAt: null };
 
-/** Of a store and an index that answer, but for the figures of the last day. */
+/** Sources with a store and an index that answer all but the figures of the last day. */
 const SOURCES = {
   view: {
     status: () => status,

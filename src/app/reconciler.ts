@@ -118,8 +118,8 @@ async function runOnce(
       },
     });
     logSummary(log, report, progress.actor, finished(isOk(report), report.faults.length === 0));
-    const { outcomes, recorded = 0, ignored, faults } = report;
-    return { outcomes, recorded, ignored, faults };
+    const { outcomes, recorded = 0, ignored, unconfigured, faults } = report;
+    return { outcomes, recorded, ignored, ...(unconfigured ? { unconfigured } : {}), faults };
   } catch (error) {
     finished(false, false);
     log.error({ event: 'reconcile', err: error }, 'reconcile did not run');
@@ -184,13 +184,14 @@ function logJob(
 }
 
 function logSummary(log: Logger, report: RecoveryReport, actor: string | null, durationMs: number): void {
-  const { outcomes, ignored, faults, window } = report;
+  const { outcomes, ignored, unconfigured, faults, window } = report;
   const event = {
     event: 'reconcile',
     ...(actor === null ? {} : { actor }),
     ...window,
     outcomes,
     ignored,
+    unconfigured,
     faults,
     durationMs: Math.round(durationMs),
   };

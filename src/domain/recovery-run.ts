@@ -7,6 +7,8 @@ export interface RunResult {
   readonly recorded?: number | undefined;
   /** Jobs that belong to no source here. */
   readonly ignored: number;
+  /** How many of these have a callback URL that leads here, by its source, which is not configured. */
+  readonly unconfigured?: Readonly<Record<string, number>> | undefined;
   readonly faults: readonly { readonly region: string | null; readonly reason: string }[];
 }
 
@@ -37,10 +39,11 @@ export function countsOfRun({
 
 /** What the counts do not say. */
 export function notesOfRun(result: RunResult, dryRun = false): string[] {
-  const { outcomes, recorded = 0 } = result;
+  const { outcomes, recorded = 0, unconfigured = {} } = result;
   return [
     ...(countsOfRun(result) === null ? [NOTHING_SEEN] : []),
     ...(recorded > 0 ? [recordedInWords(recorded, dryRun)] : []),
+    ...Object.entries(unconfigured).map(unconfiguredInWords),
     ...((outcomes.pending ?? 0) > 0 ? [dryRun ? WOULD_BE_FETCHED : PENDING] : []),
   ];
 }
@@ -53,4 +56,8 @@ export function faultsOfRun({ faults }: Pick<RunResult, 'faults'>): string[] {
 function recordedInWords(recorded: number, dryRun: boolean): string {
   const end = dryRun ? 'would be recorded' : 'is on record now, and subscribers are notified';
   return `${recorded} without a transcript, whose callback was lost: that ${end}`;
+}
+
+function unconfiguredInWords([source, jobs]: readonly [string, number]): string {
+  return `${jobs} not ours: the callback URL leads to the source "${source}", which is not configured, and gets 404. Configure it and restart: the next run fetches what is missing`;
 }

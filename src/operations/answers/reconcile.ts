@@ -24,6 +24,11 @@ export const reconcileStateSchema = z
         outcomes: countsByName,
         recorded: count.optional().describe('jobs without a transcript whose end the run recorded'),
         ignored: count.describe('jobs that belong to no source here'),
+        unconfigured: countsByName
+          .optional()
+          .describe(
+            'how many of these have a callback URL that leads here, by its source, which is not configured',
+          ),
         faults: z
           .array(z.strictObject({ region: z.string().nullable(), reason: z.string() }))
           .describe('what kept the run from seeing everything'),

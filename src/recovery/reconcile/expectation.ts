@@ -76,11 +76,26 @@ function submittedElsewhere(job: JobRecord, { sources }: ExpectationScope, sourc
   return submitted.find(({ context }) => context !== null) ?? NO_CONTEXT;
 }
 
+/**
+ * The source in a callback URL of the job that begins with `publicUrl` and is not configured: it was renamed or removed, or the name is
+ * mistyped. Null without one, and without `publicUrl`: the URL may then be another installation's.
+ */
+export function unconfiguredSource(
+  job: JobRecord,
+  { sources, publicUrl }: Pick<ExpectationScope, 'sources' | 'publicUrl'>,
+): string | null {
+  if (publicUrl === null) return null;
+  const named = (job.config.notification_config ?? []).map(({ url }) => sourceOf(url, publicUrl));
+  return named.find((source) => source !== null && !Object.hasOwn(sources, source)) ?? null;
+}
+
 /** Absent `contents` bring the transcript, empty ones a notification without a body. */
 function ownEntries(job: JobRecord, { sources, publicUrl }: ExpectationScope): OwnEntry[] {
   return (job.config.notification_config ?? []).flatMap(({ url, contents = ['transcript'] }) => {
-    const source = sourceOf(url, sources, publicUrl);
-    return source === null ? [] : [{ source, contents, submitted: submittedIn(url, sources[source]) }];
+    const source = sourceOf(url, publicUrl);
+    return source === null || !Object.hasOwn(sources, source)
+      ? []
+      : [{ source, contents, submitted: submittedIn(url, sources[source]) }];
   });
 }
 
@@ -93,11 +108,11 @@ function submittedIn(url: string, source: RecoverySource | undefined): QueryCont
  * below any prefix. With `publicUrl` it has to begin with that as well, which tells two installations on one account
  * apart.
  */
-function sourceOf(url: string, sources: RecoverySources, publicUrl: string | null): string | null {
+function sourceOf(url: string, publicUrl: string | null): string | null {
   if (!URL.canParse(url)) return null;
   const { origin, pathname } = new URL(url);
   const [, base, source] = /^(.*)\/callbacks\/([^/]+)\/?$/.exec(pathname) ?? [];
-  if (base === undefined || source === undefined || !Object.hasOwn(sources, source)) return null;
+  if (base === undefined || source === undefined) return null;
   if (publicUrl === null) return source;
   const own = new URL(publicUrl);
   return own.origin === origin && own.pathname.replace(/\/+$/, '') === base ? source : null;

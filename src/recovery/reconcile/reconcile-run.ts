@@ -1,6 +1,7 @@
 import type { LimitFunction } from 'p-limit';
 import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import type { JobRecord } from '../../speech/wire.js';
+import { unconfiguredSource } from './expectation.js';
 import { recordMatch } from './fetch/record-match.js';
 import type { LookBack, LookBackOptions } from './look-back.js';
 import { reconcileJob } from './reconcile-job.js';
@@ -38,17 +39,13 @@ export async function reconcileRecord(run: Run, client: JobsClient, job: JobReco
   const { parts, jobOptions, failing } = run;
   const lookedAt = parts.clock();
   const result = await reconcileJob(parts, client, job, jobOptions);
-  const settles = result?.outcome === 'matched' && !result.recorded && failing.has(result.jobId);
+  if (result === null) return run.report.ignore(unconfiguredSource(job, parts));
+  const settles = result.outcome === 'matched' && !result.recorded && failing.has(result.jobId);
   addResult(run, settles ? await recordMatch(parts, result, { ...jobOptions, lookedAt }) : result, job);
 }
 
 /** Throws as the signal says when that may be why the job failed: then the run has not seen everything. */
-export function addResult(
-  { report, options }: Run,
-  result: RecoveredJob | null,
-  record: JobRecord | null,
-): void {
-  if (result === null) return report.ignore();
+export function addResult({ report, options }: Run, result: RecoveredJob, record: JobRecord | null): void {
   report.add(result, record);
   options.onJob?.(result, record);
   if (result.outcome === 'failed') options.signal?.throwIfAborted();

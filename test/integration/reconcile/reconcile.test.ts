@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
+import { formatReconcileReport } from '../../../src/cli/reports/format-reconcile-report.js';
 import { artefactMetadata } from '../../../src/domain/artefact-metadata.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
@@ -49,6 +50,24 @@ function only(report: RecoveryReport) {
 }
 
 describe('reconcile', () => {
+  it('names the source that is not configured, where a callback URL leads here', async () => {
+    const source = { contents: [], keyPrefix: '' };
+    const sources = { default: source, other: source };
+    const { parts, lose } = await begin({ parts: { sources, publicUrl: 'https://receiver.example' } });
+    for (const name of ['old', 'old', 'constructor', 'default'])
+      await lose({ url: `https://receiver.example/callbacks/${name}` });
+    await lose({ url: 'https://other.example/callbacks/old' });
+    const report = await reconcile(parts, { source: 'other' });
+    expect(report.ignored).toBe(5);
+    expect(report.unconfigured).toEqual({ old: 2, constructor: 1 });
+    expect(formatReconcileReport(report, false)).toContainEqual(
+      expect.stringMatching(/^2 not ours: .* leads to the source "old", .* Configure it and restart/),
+    );
+    const elsewhere = await reconcile({ ...parts, publicUrl: null }, { full: true });
+    expect(elsewhere).toMatchObject({ ignored: 4 });
+    expect(elsewhere).not.toHaveProperty('unconfigured');
+  });
+
   // Rule: Delivery: the API keeps the transcript
   // Rule: Silences: retries and time-out
   it('fetches every kind of artefact byte-exact, and records its origin', async () => {

@@ -54,6 +54,8 @@ export interface RecoveryReport {
   readonly jobs: readonly RecoveredJob[];
   /** Jobs that were seen and belong to no source here. */
   readonly ignored: number;
+  /** How many of these have a callback URL that leads here, by its source, which is not configured; absent without any. */
+  readonly unconfigured?: Readonly<Record<string, number>>;
   /** Empty when every region was listed to its end. */
   readonly faults: readonly RunFault[];
 }
@@ -61,7 +63,8 @@ export interface RecoveryReport {
 export interface ReportBuilder {
   /** @param record null when the service did not show the job */
   add(job: RecoveredJob, record: JobRecord | null): void;
-  ignore(): void;
+  /** @param source the one that its callback URL names, where that leads here */
+  ignore(source: string | null): void;
   fault(region: string | null, reason: string): void;
   /** @param finishedAt milliseconds since the epoch */
   finish(finishedAt: number): RecoveryReport;
@@ -80,6 +83,9 @@ interface ReportScope {
 /** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
 const MAX_YOUNG_PENDING = 1000;
 
+/** Names of sources in a report: a submitter may have put something else in their place, another for each job. */
+const MAX_UNCONFIGURED = 20;
+
 export function buildReport(scope: ReportScope): ReportBuilder {
   const { earliest, limited, complete, expectations } = scope;
   const startedAt = new Date(scope.startedAt).toISOString();
@@ -89,6 +95,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
     RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'expired').map((outcome) => [outcome, 0]),
   );
   let ignored = 0;
+  const unconfigured = new Map<string, number>();
   let recorded = 0;
   let youngPending = 0;
   /** Every later run lists these again (`lookBack`), so that it needs no report to find them. */
@@ -104,8 +111,10 @@ export function buildReport(scope: ReportScope): ReportBuilder {
       if (job.outcome === 'matched' || job.outcome === 'expired') return;
       if (!isYoungPending(job, record) || youngPending <= MAX_YOUNG_PENDING) jobs.push(job);
     },
-    ignore() {
+    ignore(source) {
       ignored += 1;
+      if (source === null || (unconfigured.size === MAX_UNCONFIGURED && !unconfigured.has(source))) return;
+      unconfigured.set(source, (unconfigured.get(source) ?? 0) + 1);
     },
     fault(region, reason) {
       faults.push({ region, reason });
@@ -123,6 +132,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
         ...(recorded > 0 ? { recorded } : {}),
         jobs,
         ignored,
+        ...(unconfigured.size > 0 ? { unconfigured: Object.fromEntries(unconfigured) } : {}),
         // Regions are listed at once: without an order, equal runs would have different reports.
         faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
       };

@@ -63,7 +63,7 @@ function expectedInWords({ expected, received, missing, ignored, outcomes }) {
     parts.length === 1 ? 'Every expected job was received' : `${parts.join(' + ')} = ${count(expected)}`,
     of('conflict') > 0 && `${count(of('conflict'))} of these are in conflict`,
     of('expired') > 0 && `${count(of('expired'))} more expired`,
-    ignored > 0 && `${count(ignored)} more not ours: no callback URL leads here`,
+    ignored > 0 && `${count(ignored)} more not ours: no callback URL leads to a source here`,
     missing > lacking && `A later run found ${count(missing)} missing`,
   ].filter((text) => typeof text === 'string');
 }

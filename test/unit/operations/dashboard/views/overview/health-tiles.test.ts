@@ -236,7 +236,7 @@ describe('the tiles', () => {
     const callbacks = { ...WELL.callbacks, missed: { ...WELL.callbacks.missed, missed: 883 } };
     expect(tileOf('expected', { reconcile, callbacks })?.details).toEqual([
       '1,884 received + 3 missing + 2 pending = 1,889',
-      '12 more not ours: no callback URL leads here',
+      '12 more not ours: no callback URL leads to a source here',
       '883 needed reconcile in 24 h',
     ]);
     const blind = { ...reconcile, isWhole: false, expected: 0, received: 0, missing: 0 };

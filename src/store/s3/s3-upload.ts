@@ -39,9 +39,6 @@ interface SentPart {
   readonly crc32: number | null;
 }
 
-/** S3's limit; with 8 MiB parts it is reached at 78 GiB. */
-const MAX_PARTS = 10_000;
-
 /**
  * Begins a multipart upload at once rather than with the first part: a store that refuses does so before the body is
  * received, and every part and the abort have the upload's id.
@@ -97,11 +94,7 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress, isWhole: b
   let ending: Promise<void> | null = null;
 
   function send(part: Buffer): Promise<SentPart> {
-    const number = parts.length + 1;
-    const sending =
-      number > MAX_PARTS
-        ? Promise.reject(new StoreError('write', `an upload has ${MAX_PARTS} parts at most`))
-        : uploadPart(bucket, upload, number, part, stop.signal);
+    const sending = uploadPart(bucket, upload, parts.length + 1, part, stop.signal);
     // `complete` awaits it again; until then this keeps a rejection from being unhandled.
     sending.catch(() => undefined);
     parts.push(sending);

@@ -33,7 +33,7 @@ async function fill(
   const lease = budget.lease({ expected });
   pass(seconds);
   lease.fillRate.received(bytes);
-  await lease.take(memory);
+  await taken(lease, memory);
   const refusals: Problem[] = [];
   lease.onRefused = (problem) => {
     refusals.push(problem);
@@ -53,8 +53,21 @@ interface FillOrder {
 /** Takes all memory of the large share and fills it at once. */
 async function fillUp(at: ReturnType<typeof budgetOf>, seconds = 0) {
   const filled: Awaited<ReturnType<typeof fill>>[] = [];
-  while (at.budget.used < 40 * MIB) filled.push(await fill(at, { bytes: 8 * MIB, seconds }));
+  for (let left = 40 * MIB - at.budget.used; left > 0; left -= 8 * MIB)
+    filled.push(await fill(at, { bytes: 8 * MIB, seconds }));
   return filled;
+}
+
+/** Takes bytes that are free: a wrong count fails here, and does not wait. */
+async function taken(lease: BudgetLease, bytes: number): Promise<void> {
+  const taking = watched(lease.take(bytes));
+  await settle();
+  expect(taking.now).toBe('served');
+}
+
+/** Takes all that is free, and no more than there is. */
+function takeAll(budget: ByteBudget, lease: BudgetLease, step: number): void {
+  for (let bytes = 0; lease.tryTake(step); bytes += step) expect(bytes).toBeLessThan(budget.total);
 }
 
 /** What became of a promise so far. */
@@ -77,22 +90,21 @@ describe('the byte budget', () => {
   it('makes a large take wait and serves it when another gives back', async () => {
     const budget = new ByteBudget({ total: 4 * PART, reserve: PART });
     const [first, second, third] = [budget.lease(), budget.lease(), budget.lease()];
-    await first.take(PART);
-    await second.take(PART);
-    await third.take(PART); // the reserve: it is the oldest waiter
-    const fourth = budget.lease();
-    const waiting = fourth.take(PART);
+    await taken(first, PART);
+    await taken(second, PART);
+    await taken(third, PART); // the reserve: it is the oldest waiter
+    const fourth = watched(budget.lease().take(PART));
     expect(budget.waiters).toBe(1);
     first.give(PART);
-    await waiting;
-    expect(budget.waiters).toBe(0);
+    await settle();
+    expect([fourth.now, budget.waiters]).toEqual(['served', 0]);
   });
 
   it('keeps a share for bodies up to 1 MiB that larger ones never take', async () => {
     const at = budgetOf();
     await fillUp(at);
     const large = at.budget.lease({ expected: 20 * MIB });
-    await large.take(8 * MIB); // the reserve
+    await taken(large, 8 * MIB); // the reserve
     expect(at.budget.lease({ expected: 20 * MIB }).tryTake(1)).toBe(false);
     const small = Array.from({ length: 15 }, () => at.budget.lease({ expected: MIB }));
     expect(small.map((lease) => lease.tryTake(MIB))).toEqual(small.map(() => true));
@@ -101,13 +113,12 @@ describe('the byte budget', () => {
   it('lets small bodies use free memory of the large share unless large ones wait for it', async () => {
     const at = budgetOf();
     const small = Array.from({ length: 40 }, () => at.budget.lease({ expected: MIB }));
-    for (const lease of small) await lease.take(MIB);
-    const [first, second] = [0, 0].map(() => at.budget.lease({ expected: 20 * MIB }));
-    while (first?.tryTake(4 * MIB)) {
-      // spends what small bodies left
-    }
-    await first?.take(8 * MIB); // the reserve
-    const waiting = watched(second?.take(8 * MIB) ?? Promise.resolve());
+    for (const lease of small) await taken(lease, MIB);
+    const first = at.budget.lease({ expected: 20 * MIB });
+    const second = at.budget.lease({ expected: 20 * MIB });
+    takeAll(at.budget, first, 4 * MIB); // what small bodies left
+    await taken(first, 8 * MIB); // the reserve
+    const waiting = watched(second.take(8 * MIB));
     expect(at.budget.lease({ expected: MIB }).tryTake(64 * 1024)).toBe(false);
     for (const lease of small.slice(0, 24)) lease.give(MIB);
     await settle();
@@ -119,9 +130,9 @@ describe('the byte budget', () => {
     const at = budgetOf();
     const growing = at.budget.lease();
     growing.fillRate.received(MIB);
-    await growing.take(MIB);
+    await taken(growing, MIB);
     growing.fillRate.received(MIB);
-    await growing.take(MIB);
+    await taken(growing, MIB);
     const small = Array.from({ length: 53 }, () => at.budget.lease({ expected: MIB }));
     expect(small.every((lease) => lease.tryTake(MIB))).toBe(true);
     expect(at.budget.used).toBe(55 * MIB);
@@ -169,7 +180,7 @@ describe('the byte budget', () => {
   it('refuses at once what all need that have waited for a second', async () => {
     const at = budgetOf();
     const slow = [];
-    while (at.budget.used < 55 * MIB) slow.push(await fill(at, { bytes: MIB, seconds: 20, expected: MIB }));
+    for (let n = 0; n < 55; n++) slow.push(await fill(at, { bytes: MIB, seconds: 20, expected: MIB }));
     const fast = Array.from({ length: 5 }, () => watched(at.budget.lease({ expected: MIB }).take(MIB)));
     at.pass(1);
     await settle();
@@ -181,7 +192,7 @@ describe('the byte budget', () => {
     const at = budgetOf();
     const half = MIB / 2;
     const slow = [];
-    while (at.budget.used < 55 * MIB) slow.push(await fill(at, { bytes: half, seconds: 20, expected: MIB }));
+    for (let n = 0; n < 110; n++) slow.push(await fill(at, { bytes: half, seconds: 20, expected: MIB }));
     for (const { lease } of slow) lease.take(half).catch(() => undefined);
     const fast = watched(at.budget.lease({ expected: MIB }).take(MIB));
     at.pass(1);
@@ -335,10 +346,8 @@ describe('the byte budget', () => {
   it('ends the wait of a lease that closes, and counts what it holds until that is given back', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const [holder, reserver, waiter] = [budget.lease(), budget.lease(), budget.lease()];
-    while (holder.tryTake(PART / 4)) {
-      // spends the common pool
-    }
-    await reserver.take(PART);
+    takeAll(budget, holder, PART / 4); // the common pool
+    await taken(reserver, PART);
     const ended = expect(waiter.take(PART)).rejects.toBeInstanceOf(LeaseClosedError);
     waiter.close();
     await ended;
@@ -356,8 +365,8 @@ describe('the byte budget', () => {
   it('times out waits by its own timer', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const holder = budget.lease();
-    await holder.take(PART);
-    await holder.take(PART);
+    await taken(holder, PART);
+    await taken(holder, PART);
     const waiter = budget.lease({ firstByteTimeout: 1 });
     await expect(waiter.take(PART)).rejects.toMatchObject({ code: 'overloaded' });
     expect(budget.waiters).toBe(0);
@@ -368,7 +377,7 @@ describe('the byte budget', () => {
     const filled = await fillUp(at);
     // A part for the oldest large one, all of the small share, and its reserve.
     await fill(at, { bytes: 8 * MIB, seconds: 0 });
-    for (let n = 0; n < 16; n += 1) await at.budget.lease({ expected: MIB }).take(MIB);
+    for (let n = 0; n < 16; n += 1) await taken(at.budget.lease({ expected: MIB }), MIB);
     const order: string[] = [];
     const join = (name: string) => {
       const lease = at.budget.lease({ expected: name === 'transcript' ? 64 * 1024 : MIB });
@@ -386,8 +395,8 @@ describe('the byte budget', () => {
   it('does not let a younger delivery overtake the head of the queue', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const [holder, reserver] = [budget.lease(), budget.lease()];
-    await holder.take((PART * 3) / 4);
-    await reserver.take(PART); // the reserve
+    await taken(holder, (PART * 3) / 4);
+    await taken(reserver, PART); // the reserve
     const older = budget.lease();
     const head = watched(budget.lease().take(PART / 2));
     expect(budget.lease().tryTake(64 * 1024 + 1)).toBe(false);
@@ -470,7 +479,7 @@ describe('the byte budget', () => {
       lease.flushed();
       lease.fillRate.awaitSender();
     }
-    await at.budget.lease({ expected: 20 * MIB }).take(8 * MIB); // the reserve
+    await taken(at.budget.lease({ expected: 20 * MIB }), 8 * MIB); // the reserve
     const younger = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
     await settle();
     expect(younger.now).toBe('waiting');
@@ -497,11 +506,9 @@ describe('the byte budget', () => {
   it('never lends more than its reserve, however often the head of the queue takes', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const holder = budget.lease();
-    while (holder.tryTake(PART)) {
-      // spends the common pool
-    }
+    takeAll(budget, holder, PART); // the common pool
     const head = budget.lease();
-    await head.take(PART);
+    await taken(head, PART);
     expect(budget.used).toBe(2 * PART);
     expect(head.tryTake(1)).toBe(false);
     const more = watched(head.take(1));
@@ -564,7 +571,8 @@ describe('the byte budget', () => {
           const look = () => {
             most = Math.max(most, at.budget.used);
           };
-          const outcomes = await Promise.all(plans.map((plan) => upload(at.budget, plan, look)));
+          const uploads = Promise.all(plans.map((plan) => upload(at.budget, plan, look)));
+          const outcomes = await Promise.race([uploads, endOfTurns()]);
           expect(outcomes).toEqual(plans.map(({ gone }) => (gone === null ? 'stored' : expect.anything())));
           expect(most).toBeLessThanOrEqual(at.budget.total);
           expect([at.budget.used, at.budget.waiters]).toEqual([0, 0]);
@@ -577,6 +585,12 @@ describe('the byte budget', () => {
     );
   });
 });
+
+/** Rejects once all uploads would long have ended: each of their steps takes one turn. */
+async function endOfTurns(): Promise<never> {
+  for (let turn = 0; turn < 1000; turn++) await settle();
+  throw new Error('some still wait for memory');
+}
 
 interface Plan {
   readonly size: number;

@@ -77,10 +77,10 @@ describe('admission', () => {
     const { admission } = admissionOf();
     await admission.whenEmpty();
     const slots = [await admission.enter(request(1)), await admission.enter(request(1))];
-    const waiting = codeOf(admission.enter(request(1)));
+    const waiting = [request(1), request(1)].map((each) => codeOf(admission.enter(each)));
     await turn();
     admission.close();
-    expect(await waiting).toBe('draining');
+    expect(await Promise.all(waiting)).toEqual(['draining', 'draining']);
     expect(await codeOf(admission.enter(request(1)))).toBe('draining');
     let empty = 0;
     const waits = [admission.whenEmpty(), admission.whenEmpty()].map((wait) => wait.then(() => (empty += 1)));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
+import { announceErasure, createErasedJobs } from '../../../src/archive/erasure/erased-jobs.js';
 import { markErased } from '../../../src/archive/erasure/erasure.js';
 import { createErasures } from '../../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
@@ -55,7 +56,7 @@ function receiverOver(before?: BeforeCall) {
     admission,
     archive: createArchive(store, budget, pool),
     quarantine: createQuarantine(store),
-    erasures: createErasures(store),
+    erasures: createErasures(store, createErasedJobs(store, [() => time])),
     ledger,
     limits: { quarantineBytes: 10_000 },
     observer,
@@ -65,14 +66,20 @@ function receiverOver(before?: BeforeCall) {
       .filter(([key]) => key.startsWith('ledger/'))
       .flatMap(([, { body }]) => body.toString().trim().split('\n'))
       .map((line) => JSON.parse(line) as LedgerLine);
+  const erase = async (jobId: string) => {
+    const rest = { complete: true, keptUntil: null, finishedAt: null };
+    await markErased(store, jobId, { actor: 'ops', reason: null }, rest);
+    await announceErasure(store, jobId);
+  };
   /** Keys beside the ledger's. */
   const keys = () => [...store.objects.keys()].filter((key) => !key.startsWith('ledger/'));
-  return { receiver, store, budget, pass, admission, seen, lines, keys };
+  return { receiver, store, budget, pass, admission, seen, lines, erase, keys };
 }
 
 /** Nothing more comes until the body fails. */
 const STALL = Symbol('stall');
-type Chunk = string | Error | typeof STALL;
+/** A promise: nothing more comes before. */
+type Chunk = string | Error | Promise<void> | typeof STALL;
 
 class Body implements RequestBody {
   bytes = 0;
@@ -91,6 +98,10 @@ class Body implements RequestBody {
       if (chunk instanceof Error) this.fail(chunk);
       if (chunk === STALL) await this.#failed.promise;
       if (this.failure !== null) throw this.failure;
+      if (chunk instanceof Promise) {
+        await chunk;
+        continue;
+      }
       this.bytes += (chunk as string).length;
       yield Buffer.from(chunk as string);
     }
@@ -149,9 +160,14 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe('receiving a callback', () => {
   it('stores its items, writes its line, reports once, and returns all memory', async () => {
-    const at = receiverOver();
+    const used: number[] = [];
+    const at = receiverOver((_, key) => {
+      if (key.startsWith('jobs/')) used.push(at.budget.used);
+    });
     const answer = await at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] }));
     expect(answer).toMatchObject({ jobId: 'job1', status: 'success', outcome: 'stored' });
+    // The raw copy is returned before the store is waited for.
+    expect(used).toEqual([TRANSCRIPT.length]);
     expect(at.keys()).toEqual(['jobs/job1/transcript.json']);
     expect(at.lines()).toMatchObject([
       {
@@ -183,7 +199,7 @@ describe('receiving a callback', () => {
     });
     const write = await writing;
     await settle();
-    expect([answered, at.keys().length]).toEqual([false, 1]);
+    expect([answered, at.keys().length, at.admission.active]).toEqual([false, 1, 1]);
     write();
     await receiving;
     expect(answered).toBe(true);
@@ -234,6 +250,30 @@ describe('receiving a callback', () => {
     expect(at.keys()).toEqual([]);
     expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: 'body-malformed' }]);
     expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
+  });
+});
+
+describe('a body that cannot be decoded, of a job that was erased', () => {
+  const BROKEN = { chunks: ['{"broken":'] };
+  const NOTED = [expect.objectContaining({ outcome: 'noted', reason: 'erased', bytes: 10, items: [] })];
+
+  it('before, is read and never written', async () => {
+    const at = receiverOver();
+    await at.erase('job1');
+    expect(await at.receiver.receive(requestOf(BROKEN))).toMatchObject({ outcome: 'noted', items: [] });
+    expect(at.store.calls.filter(({ key }) => /^\.?quarantine/.test(key))).toEqual([]);
+    expect(at.lines()).toEqual(NOTED);
+  });
+
+  it('while it was being kept, is noted, and nothing of it remains', async () => {
+    const at = receiverOver(async (operation, key) => {
+      if (operation !== 'create' || !key.endsWith('/request.json')) return;
+      await at.erase('job1');
+      at.pass(3);
+    });
+    expect(await at.receiver.receive(requestOf(BROKEN))).toMatchObject({ outcome: 'noted', items: [] });
+    expect(at.keys().filter((key) => key.includes('quarantine'))).toEqual([]);
+    expect(at.lines()).toEqual(NOTED);
   });
 });
 
@@ -312,21 +352,23 @@ describe('a callback while memory is short', () => {
 
   /** A callback that has sent this much of its body, which is kept twice: as its item, and raw for quarantine. */
   const SENT = 9_000;
-  async function stalled(at: ReturnType<typeof receiverOver>) {
-    const begun = begin(at, `"${'x'.repeat(SENT - 1)}`, STALL);
+  async function stalled(at: ReturnType<typeof receiverOver>, rest: Chunk = STALL) {
+    const begun = begin(at, `"${'x'.repeat(SENT - 1)}`, rest);
     await until(() => at.budget.used === 2 * SENT);
     return begun;
   }
 
-  it('gives its raw copy back as soon as another waits', async () => {
+  it('gives its raw copy back as soon as another waits, and is sent again when it cannot be decoded', async () => {
     const at = receiverOver();
-    const { opened } = await stalled(at);
+    const { promise: end, resolve: endBody } = Promise.withResolvers<void>();
+    const { receiving } = await stalled(at, end);
     await holdTheRest(at);
     const { used } = at.budget;
     const waiting = at.budget.lease().take(PART);
     await settle();
     expect([at.budget.used, at.budget.waiters]).toEqual([used - SENT, 1]);
-    opened[0]?.fail(new BodyAbortedError());
+    endBody();
+    expect(await receiving).toMatchObject(OVERLOADED);
     waiting.catch(() => undefined);
   });
 
@@ -365,6 +407,21 @@ describe('a callback while memory is short', () => {
       expect(await receiving).toBe(gone);
     }
     expect([at.budget.used, at.budget.waiters]).toEqual([used - 2 * SENT, 0]);
+  });
+});
+
+describe('a callback whose body is still arriving when the replica shuts down', () => {
+  it.each([
+    ['is refused', 'job2'],
+    ['is refused, also of an erased job', 'job1'],
+  ])('%s', async (_, erased) => {
+    const at = receiverOver();
+    await at.erase(erased);
+    const request = requestOf({ chunks: ['{', STALL] });
+    const receiving = refusalOf(at.receiver.receive(request));
+    await until(() => request.opened[0]?.bytes === 1);
+    at.admission.cutShort();
+    expect(await receiving).toMatchObject({ code: 'draining', status: 503 });
   });
 });
 
@@ -412,12 +469,7 @@ describe('the line of a refusal', () => {
     const at = receiverOver((operation, key) => {
       if (!isReadable && key.startsWith('.erasures/')) throw new StoreError(operation, 'EIO');
     });
-    await markErased(
-      at.store,
-      'job1',
-      { actor: 'ops', reason: null },
-      { complete: true, keptUntil: null, finishedAt: null },
-    );
+    await at.erase('job1');
     const tooLarge = requestOf({ chunks: [TRANSCRIPT], more: { declaredLength: 100_001 } });
     const cutShort = requestOf({ chunks: ['{', new BodyAbortedError()] });
     for (const request of [tooLarge, cutShort]) {
@@ -446,9 +498,9 @@ describe('the line of a refusal', () => {
       if (key.startsWith('jobs/')) throw new StoreError(operation, 'EIO');
     });
     const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] })));
-    await until(() => state.now !== 'waiting');
-    expect(state.now).toBe('store-unavailable');
     await at.asked();
+    await settle();
+    expect(state.now).toBe('store-unavailable');
     at.write();
   });
 

@@ -1,4 +1,5 @@
 import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js';
+import { type IndexExtent, notIndexedInWords } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { plural } from '../../lib/text/plural.js';
 import { waitAtMost, withDeadline } from '../../lib/time/deadline.js';
@@ -19,7 +20,7 @@ const TIMEOUT = 15_000;
 
 /** What the verdict says of the callbacks of the last hour and day. Never throws. */
 export async function checkCallbacks(
-  view: Pick<LedgerView, 'refresh' | 'callbacks'>,
+  view: Pick<LedgerView, 'refresh' | 'callbacks' | 'extent'>,
   store: ObjectStore,
 ): Promise<Finding[]> {
   const senderRefusals = createRefusalCountsReader(store, Date.now).lastDay;
@@ -27,10 +28,8 @@ export async function checkCallbacks(
     // The newest hour is read first: it is known while the rest of a large ledger is still being read.
     await waitAtMost(TIMEOUT, view.refresh());
     const silent = `the store did not answer within ${TIMEOUT} ms`;
-    return findingsOf(
-      await withDeadline(readCallbacks({ view, senderRefusals }, null), TIMEOUT, silent),
-      Date.now(),
-    );
+    const facts = await withDeadline(readCallbacks({ view, senderRefusals }, null), TIMEOUT, silent);
+    return findingsOf(facts, view.extent(), Date.now());
   } catch (error) {
     const message = `What became of callbacks cannot be read: ${errorMessage(error)}.`;
     const condition = conditionOf(error);
@@ -38,12 +37,12 @@ export async function checkCallbacks(
   }
 }
 
-function findingsOf(facts: CallbackFacts, now: number): Finding[] {
+function findingsOf(facts: CallbackFacts, index: IndexExtent, now: number): Finding[] {
   const issues = callbackIssues(facts, now);
   if (issues.length > 0)
     return issues.map((issue) => issueFound(CHECK, issue, (remedy) => remedy ?? 'See Refusals on the page.'));
-  if (facts.hourSince > now - HOUR)
-    return [skipped(CHECK, 'The ledger of the last hour is not read yet: run transcript-receiver status.')];
+  const unread = notIndexedInWords({ ...index, missing: [] }, { since: now - HOUR, until: now });
+  if (unread !== null) return [skipped(CHECK, `${unread} Run transcript-receiver status.`)];
   const accepted = [...facts.accepted.values()].reduce((sum, { requests }) => sum + requests, 0);
   const message = `In the last hour ${plural(accepted, 'callback was', 'callbacks were')} accepted, and no more rejected or missed than usual.`;
   return [passed(CHECK, message)];

@@ -9,11 +9,11 @@ import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { writeHour } from '../../support/ledger/file-ledger.js';
-import { startReady } from '../../support/processes/receiver-process.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
+import { openStandInPlace } from '../../support/store/stand-in-store.js';
+import { storeSettings } from '../../support/store/store-settings.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { until } from '../../support/until.js';
 
 /** The command uses the store alone, so the key need not be there. */
 const NO_KEY = { apiKey: `\${file:/nowhere/key}` };
@@ -150,31 +150,38 @@ describe('merge on the command line', () => {
     });
   });
 
-  it('works beside the service, and stops at a signal with what the next run completes', async () => {
-    const { NODE_CONFIG } = settings();
-    const receiver = await startReady({
-      ...JSON.parse(NODE_CONFIG),
-      sources: { intake: { allowUnauthenticated: true } },
-      ledger: { merge: false },
-    });
+  it('stops at a signal with what the next run completes', async () => {
+    const { standIn, options, dispose } = await openStandInPlace();
+    const onS3 = await openStore(options);
     try {
-      const hours = [9, 10, 11, 12, 13, 14, 15, 16];
-      const lines = (
-        await Promise.all(hours.map((each) => writeHour(store, hoursAgo(each), { segments: 200, lines: 10 })))
-      ).flat();
-      const stopped = await runCli(['merge', '--json'], settings(), undefined, (kill) => {
-        // A second signal would end the process at once.
-        void until(async () => (await listKeys('ledger-hours/')).length > 0).then(() => kill('SIGTERM'));
+      const hours = [9, 10, 11, 12, 13];
+      const lines = await Promise.all(hours.map((each) => writeHour(onS3, hoursAgo(each), SEGMENTS)));
+      let kill: (signal: NodeJS.Signals) => void = () => {};
+      // A second signal would end the process at once.
+      standIn.misbehave = ({ operation, attempt, key }) => {
+        if (operation === 'PutObject' && key.endsWith('/1.json') && attempt === 1) {
+          kill('SIGTERM');
+          kill = () => {};
+        }
+        return null;
+      };
+      const environment = settings({ store: storeSettings(options) });
+      const stopped = await runCli(['merge', '--json'], environment, undefined, (given) => {
+        kill = given;
       });
       expect({ code: stopped.code, report: JSON.parse(stopped.stdout) }).toMatchObject({
         code: 3,
         report: { interrupted: true, faults: [] },
       });
-      expect((await mergedTexts()).length).toBeLessThan(lines.length);
-      expect((await runCommand(['merge'], settings())).code).toBe(0);
-      expect(await mergedTexts()).toEqual(lines.map((line) => JSON.stringify(line)).sort());
+      const merged = () => [...standIn.state.objects.keys()].filter((key) => key.endsWith('/1.json')).length;
+      expect(merged()).toBeGreaterThan(0);
+      expect(merged()).toBeLessThan(hours.length);
+      const { code, stdout } = await runCommand(['merge', '--json'], environment);
+      expect({ code, merged: merged() }).toEqual({ code: 0, merged: hours.length });
+      expect(JSON.parse(stdout).lines + JSON.parse(stopped.stdout).lines).toBe(lines.flat().length);
     } finally {
-      await receiver.destroy();
+      await onS3.close();
+      await dispose();
     }
   });
 });

@@ -1,13 +1,14 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLedger } from '../../../src/ledger/write/ledger.js';
+import { hourAt } from '../../../src/ledger/hours.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { type VerifyOptions, verify } from '../../../src/recovery/verify/verify.js';
 import type { VerifyReport } from '../../../src/recovery/verify/verify-report.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
-import { openStore } from '../../../src/store/open-store.js';
 import { formBody, formType } from '../../support/http/multipart.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerTextsOf, visibleKeys } from '../../support/ledger/ledger-of.js';
@@ -17,8 +18,7 @@ import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { NOTHING_ENDS } from '../../support/recovery/recovery-fixture.js';
-import { archiveOver, commit, context, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
-import { openStandInPlace } from '../../support/store/stand-in-store.js';
+import { openStandInPlace, PREFIX } from '../../support/store/stand-in-store.js';
 import { storeSettings } from '../../support/store/store-settings.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -50,6 +50,11 @@ function run(options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
   const sources = { default: { contents: [], keyPrefix: '' } };
   const parts = { store, sources, retention: 7 * 86_400_000, retained: NOTHING_ENDS, clock: Date.now };
   return verify(parts, { version: 'test', since: new Date(Date.now() - 86_400_000), ...options });
+}
+
+async function storedReports(): Promise<VerifyReport[]> {
+  const keys = await visibleKeys(service.folder, 'reports/verify/');
+  return keys.map((key) => JSON.parse(readFileSync(file(key), 'utf8')));
 }
 
 const send = (job: string, content: string) =>
@@ -99,13 +104,15 @@ describe('verify', () => {
     await lost.simulator.close();
   });
 
-  it('finds every artefact of callbacks, conflicts, quarantine, imports and recoveries', async () => {
+  it('finds every artefact of callbacks, conflicts, quarantine, imports and recoveries, and keeps its reports', async () => {
     await storeOneOfEach();
     const stored = await visibleKeys(service.folder, 'jobs/');
     const bytes = stored.reduce((sum, key) => sum + readFileSync(file(key)).length, 0);
     const bodies = (await visibleKeys(service.folder, 'quarantine/')).filter((key) => key.endsWith('/body'));
     const all = stored.length + bodies.length;
-    const shallow = await run();
+    const until = new Date();
+    const window = { since: new Date(until.getTime() - 86_400_000), until };
+    const shallow = await run(window);
     expect(bodies).toHaveLength(2);
     expect(shallow).toMatchObject({
       complete: true,
@@ -126,20 +133,13 @@ describe('verify', () => {
       first: times[0],
       last: times.at(-1),
     });
+    expect(await storedReports()).toEqual([shallow]);
+    // Of an unchanged store it says the same again.
+    await run(window);
+    const { startedAt, finishedAt } = shallow;
+    const [, again] = await storedReports();
+    expect({ ...again, startedAt, finishedAt }).toEqual(shallow);
     expect((await run({ deep: true })).compared).toEqual({ content: all, metadata: 0, size: 0 });
-  });
-
-  it('keeps its reports in the store, equal for an unchanged store', async () => {
-    await storeOneOfEach();
-    const until = new Date();
-    const since = new Date(until.getTime() - 86_400_000);
-    const first = await run({ since, until });
-    await run({ since, until });
-    const [one = '', two = '', ...others] = await visibleKeys(service.folder, 'reports/verify/');
-    expect(others).toEqual([]);
-    expect(JSON.parse(await readFile(file(one), 'utf8'))).toEqual(first);
-    const { startedAt, finishedAt } = first;
-    expect({ ...JSON.parse(await readFile(file(two), 'utf8')), startedAt, finishedAt }).toEqual(first);
   });
 
   it('reports what was removed, truncated, lengthened, flipped and exchanged, in health and status, too', async () => {
@@ -180,35 +180,27 @@ describe('verify', () => {
     expect(status.verdict.issues).toContainEqual(expect.objectContaining(found));
   });
 
-  it('prints what is wrong and the command that fetches it again, and the command works', async () => {
-    const job = await lost.lose();
-    expect((await runCommand(['refetch', job], settings())).code).toBe(0);
-    await rm(file(`jobs/${job}/transcript.json`));
-    const { code, stdout } = await verifyCli();
-    expect(code).toBe(3);
-    expect(stdout).toMatch(/^ {2}missing +1$/m);
-    expect(stdout).toMatch(new RegExp(`^missing {2}jobs/${job}/transcript\\.json {2}received `, 'm'));
-    const [command = ''] = (await run()).refetch;
-    expect(stdout).toContain(`\n  ${command}\n`);
-    expect(command).toBe(`transcript-receiver refetch ${job}`);
-    expect((await runCommand(command.split(' ').slice(1), settings())).code).toBe(0);
-    expect((await verifyCli()).code).toBe(0);
-  });
-
-  it('offers one replay for many jobs, and the command works', async () => {
+  it('prints what is wrong and the command that fetches it again, one for many jobs, and the command works', async () => {
     const jobs = [await lost.lose(), await lost.lose(), await lost.lose()];
-    for (const job of jobs) {
-      expect((await runCommand(['refetch', job], settings())).code).toBe(0);
-      await rm(file(`jobs/${job}/transcript.json`));
+    for (const job of jobs) expect((await runCommand(['refetch', job], settings())).code).toBe(0);
+    const [first = ''] = jobs;
+    for (const gone of [[first], jobs]) {
+      for (const job of gone) await rm(file(`jobs/${job}/transcript.json`));
+      const { code, stdout } = await verifyCli();
+      expect(code).toBe(3);
+      expect(stdout).toMatch(new RegExp(`^ {2}missing +${gone.length}$`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^missing {2}jobs/${first}/transcript\\.json {2}received `, 'm'));
+      const [command = '', ...more] = stdout
+        .split('\n')
+        .filter((line) => line.startsWith('  transcript-receiver '));
+      expect(more).toEqual([]);
+      for (const job of gone) expect(command).toContain(job);
+      const [, ...args] = (command.trim().match(/"[^"]*"|\S+/g) ?? []).map((word) =>
+        word.replaceAll('"', ''),
+      );
+      expect(args[0]).toBe(gone.length === 1 ? 'refetch' : 'replay');
+      expect((await runCommand(args, settings())).code).toBe(0);
     }
-    const { stdout } = await verifyCli();
-    const [command = '', ...more] = stdout
-      .split('\n')
-      .filter((line) => line.startsWith('  transcript-receiver '));
-    expect(more).toEqual([]);
-    for (const job of jobs) expect(command).toContain(` --job ${job}`);
-    const [, ...args] = (command.trim().match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
-    expect((await runCommand(args, settings())).code).toBe(0);
     expect((await verifyCli()).code).toBe(0);
   });
 
@@ -271,20 +263,17 @@ describe('verify on S3', () => {
 
   beforeEach(async () => {
     place = await openStandInPlace();
-    const store = await openStore(place.options);
-    const { archive } = archiveOver(store);
-    const ledger = createLedger({ store, replica: 'r' });
-    await Promise.all(
-      Array.from({ length: 200 }, async (_, n) => {
-        const delivery = context({ jobId: `j${n}`, receivedAt: new Date().toISOString() });
-        const staged = archive.begin(delivery);
-        await putItem(staged, TRANSCRIPT, Buffer.from(transcript(`${n}`)));
-        const { jobId, deliveryId, receivedAt } = delivery;
-        await ledger.append(ledgerLine({ jobId, deliveryId, receivedAt, items: await commit(staged) }));
-      }),
-    );
-    await store.close();
-    place.standIn.requests.length = 0;
+    const { state } = place.standIn;
+    const lines = Array.from({ length: 200 }, (_, n) => {
+      const body = Buffer.from(transcript(`${n}`));
+      const sha256 = hash('sha256', body, 'hex');
+      const item = { kind: 'transcript.json-v2', size: body.length, sha256, outcome: 'created' } as const;
+      const key = `jobs/j${n}/transcript.json`;
+      state.put(PREFIX + key, body, { 'x-amz-meta-sha256': sha256 });
+      return JSON.stringify(ledgerLine({ jobId: `j${n}`, items: [{ ...item, key }] }));
+    });
+    const segment = segmentKey({ hour: hourAt(Date.now()), writer: 'r', number: 1 });
+    state.put(PREFIX + segment, Buffer.from(`${lines.join('\n')}\n`), {});
   });
   afterEach(() => place.dispose());
 

@@ -137,12 +137,8 @@ function refuse(
   if (error instanceof BodyAbortedError) return void response.destroy();
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
-  const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  respondProblem(request, response, problem, drain, routes.draining.aborted, headers);
+  respondProblem(request, response, problem, routes.drain, routes.draining.aborted, headers);
 }
-
-/** A sender without a `100 Continue` has sent nothing to drain. */
-const NOTHING: DrainLimits = { bytes: 0, ms: 0 };
 
 function toCallback(
   request: IncomingMessage,

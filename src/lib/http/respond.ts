@@ -42,9 +42,7 @@ export function respondProblem(
   });
   if (rest === 0 || mayKeepAlive) response.end(body);
   else response.write(body);
-  // One that is kept is small, and what follows it is the next request.
-  if (rest > 0)
-    drainRequest(request, response, mayKeepAlive ? { ...drain, bytes: Number.POSITIVE_INFINITY } : drain);
+  if (rest > 0) drainRequest(request, response, drain);
 }
 
 /** Bytes of the body that may still arrive; infinite for a chunked one. */

@@ -51,6 +51,25 @@ describe('a refused sender whose body is small', () => {
     expect(await deliverOn(client)).toBe(200);
   });
 
+  it('is disconnected when the rest does not come', async () => {
+    const { client } = await connected({ bytes: 1000, ms: 60 });
+    await client.send(head('guarded', 'Content-Length: 1000'));
+    expect((await client.answer()).headers.connection).toBe('keep-alive');
+    await until(() => client.socket.destroyed);
+  });
+
+  it('can still send the rest when it asked to close', async () => {
+    const { client, socket } = await connected({ bytes: 1000, ms: LONG });
+    await client.send(head('guarded', 'Content-Length: 1000', 'Connection: close'));
+    expect(await client.answer()).toMatchObject({ status: 401, headers: { connection: 'close' } });
+    const before = socket.bytesRead;
+    await client.send('x'.repeat(500));
+    await until(() => socket.bytesRead === before + 500 || socket.destroyed);
+    expect(socket.destroyed).toBe(false);
+    await client.send('x'.repeat(500));
+    await until(() => client.socket.destroyed);
+  });
+
   it('is not disconnected later when it has sent the rest', async () => {
     const { client } = await connected({ bytes: 1000, ms: 40 });
     await client.send(`${head('guarded', 'Content-Length: 1000')}${'x'.repeat(1000)}`);
@@ -116,6 +135,25 @@ describe('a refused sender whose body is large', () => {
     client.close();
     await until(() => socket.destroyed);
     await until(() => timers() < before);
+  });
+});
+
+describe('a refused sender whose body has arrived', () => {
+  it('keeps its connection, however large the body is', async () => {
+    const { client } = await connected(
+      { bytes: 1000, ms: LONG },
+      {
+        async receive(request) {
+          for await (const _ of request.openBody(5000));
+          // The line of a refusal is written first.
+          await new Promise((resolve) => setImmediate(resolve));
+          if (request.declaredLength === 5000) throw new Problem('body-malformed', 'no');
+        },
+      },
+    );
+    await client.send(head('intake', 'Content-Length: 5000') + 'x'.repeat(5000));
+    expect(await client.answer()).toMatchObject({ status: 400, headers: { connection: 'keep-alive' } });
+    expect(await deliverOn(client)).toBe(200);
   });
 });
 

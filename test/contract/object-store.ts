@@ -581,6 +581,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         await upload.abort();
         expect(await store.head('upload/aborted')).toBeNull();
         expect(await store.sweepUploads(new Date(Date.now() + 3_600_000))).toBe(0);
+        await expect(upload.write(Buffer.from('x'))).rejects.toThrow(StoreError);
         await expect(upload.complete()).rejects.toThrow(StoreError);
       });
     });

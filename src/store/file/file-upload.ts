@@ -3,7 +3,7 @@ import { fileCall } from './file-errors.js';
 import type { FilePublisher } from './file-publisher.js';
 import { type TempFile, writeFully } from './temp-file.js';
 
-/** An upload into a temp file. Concurrent writes go to the offsets that their call order gives them. */
+/** An upload into a temp file, which is closed at its end. Concurrent writes go to the offsets that their call order gives them. */
 export function createFileUpload(
   key: string,
   headers: ObjectHeaders,
@@ -11,7 +11,6 @@ export function createFileUpload(
   publisher: FilePublisher,
 ): PendingUpload {
   let size = 0;
-  let ended = false;
   let failed = false;
   const inFlight = new Set<Promise<void>>();
 
@@ -24,14 +23,8 @@ export function createFileUpload(
     }
   }
 
-  async function end(): Promise<void> {
-    ended = true;
-    await Promise.allSettled(inFlight);
-  }
-
   return {
     async write(part) {
-      if (ended) throw new StoreError('write', 'the upload has ended');
       const position = size;
       size += part.length;
       const writing = writeAt(part, position);
@@ -40,8 +33,7 @@ export function createFileUpload(
     },
 
     async complete(): Promise<CreateResult> {
-      if (ended) throw new StoreError('complete', 'the upload has ended');
-      await end();
+      await Promise.allSettled(inFlight);
       try {
         if (failed) throw new StoreError('complete', 'a part could not be written');
         return await fileCall('complete', key, () => publisher.create(key, temp, headers));
@@ -51,7 +43,7 @@ export function createFileUpload(
     },
 
     async abort() {
-      await end();
+      await Promise.allSettled(inFlight);
       await temp.discard();
     },
   };

@@ -95,8 +95,6 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress, isWhole: b
 
   function send(part: Buffer): Promise<SentPart> {
     const sending = uploadPart(bucket, upload, parts.length + 1, part, stop.signal);
-    // `complete` awaits it again; until then this keeps a rejection from being unhandled.
-    sending.catch(() => undefined);
     parts.push(sending);
     return sending;
   }
@@ -114,7 +112,6 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress, isWhole: b
 
   return {
     async write(part) {
-      if (ending) throw new StoreError('write', 'the upload has ended');
       await send(part);
     },
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listObjectsXml, listVersionsXml, xml } from './s3-stand-in-listing.js';
+import { listObjectsXml, listUploadsXml, listVersionsXml, xml } from './s3-stand-in-listing.js';
 import type { S3Request } from './s3-stand-in-request.js';
 import { bytesOf, etagOf, joined, type S3State } from './s3-stand-in-state.js';
 
@@ -154,14 +154,7 @@ const HANDLERS: Record<string, Handler> = {
   },
 
   ListUploads(state, { query }) {
-    const found = [...state.uploads].filter(([, { key }]) => key.startsWith(query.get('prefix') ?? ''));
-    const uploads = found.map(
-      ([id, { key, begun }]) =>
-        // As Ceph, which does not say that keys are encoded.
-        `<Upload><Key>${query.has('encoding-type') ? encodeURIComponent(key) : key}</Key><UploadId>${id}</UploadId>` +
-        `<Initiated>${begun.toISOString()}</Initiated></Upload>`,
-    );
-    return ok(xml('ListMultipartUploadsResult', uploads.join('')));
+    return ok(listUploadsXml(state, query));
   },
 };
 

@@ -54,6 +54,29 @@ export function listVersionsXml(state: S3State, query: URLSearchParams): string 
   );
 }
 
+/** ListMultipartUploads: by key, then by id; a page goes on behind a key and an id. */
+export function listUploadsXml(state: S3State, query: URLSearchParams): string {
+  const place = (key: string, id: string) => `${key}\n${id}`;
+  const after = place(query.get('key-marker') ?? '', query.get('upload-id-marker') ?? '\uffff');
+  const uploads = [...state.uploads]
+    .map(([id, { key, begun }]) => ({ id, key, begun, place: place(key, id) }))
+    .filter((each) => each.key.startsWith(query.get('prefix') ?? '') && each.place > after)
+    .sort((one, other) => (one.place < other.place ? -1 : 1));
+  const page = uploads.slice(0, state.page);
+  const last = page.at(-1);
+  const next =
+    last === undefined || page.length === uploads.length
+      ? ''
+      : `<IsTruncated>true</IsTruncated><NextKeyMarker>${last.key}</NextKeyMarker><NextUploadIdMarker>${last.id}</NextUploadIdMarker>`;
+  const entries = page.map(
+    ({ id, key, begun }) =>
+      // As Ceph, which does not say that keys are encoded.
+      `<Upload><Key>${query.has('encoding-type') ? encodeURIComponent(key) : key}</Key><UploadId>${id}</UploadId>` +
+      `<Initiated>${begun.toISOString()}</Initiated></Upload>`,
+  );
+  return xml('ListMultipartUploadsResult', next + entries.join(''));
+}
+
 function entriesOf(state: S3State, prefix: string, delimiter: string | null): string[] {
   const entries = new Set<string>();
   for (const key of state.objects.keys()) {

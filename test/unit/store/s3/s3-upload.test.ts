@@ -69,20 +69,27 @@ describe('an S3 upload in parts', () => {
     expect(under.standIn.state.uploads.size).toBe(0);
   });
 
-  it.each<[string, Misbehaviour]>([
-    ['500', error(500, 'InternalError', true)],
-    ['a reset', { kind: 'reset', done: true }],
-    ['silence', { kind: 'hang', done: true }],
-    ['an error inside a 200', { kind: 'error200', code: 'InternalError', done: true }],
-  ])('finds its object after a completion that was done but answered with %s', async (_, fault) => {
-    if (fault.kind === 'hang') {
-      await under.close();
-      under = await openStandInStore({ retries: 2, partTimeoutMs: 3_000 });
-    }
+  it.each<[string, Misbehaviour, Misbehaviour | null]>([
+    // Its repetition meets NoSuchUpload.
+    ['500', error(500, 'InternalError', true), null],
+    ['500 each time', error(500, 'InternalError', true), error(500, 'InternalError')],
+    ['a reset', { kind: 'reset', done: true }, null],
+    ['an error inside a 200', { kind: 'error200', code: 'InternalError', done: true }, null],
+  ])('finds its object after a completion that was done but answered with %s', async (_, fault, next) => {
     const upload = await written();
-    // The SDK's repetition then meets NoSuchUpload.
-    misbehaveOn('CompleteUpload', fault, null);
+    misbehaveOn('CompleteUpload', fault, next);
     expect(await upload.complete()).toBe('exists');
+    expect(object()?.body.length).toBe(PART + 3);
+  });
+
+  it('finds its object after silence, for which it waits as long as for a part', async () => {
+    await under.close();
+    under = await openStandInStore({ retries: 2, requestTimeoutMs: 1_000, partTimeoutMs: 3_000 });
+    const upload = await written();
+    misbehaveOn('CompleteUpload', { kind: 'hang', done: true }, null);
+    const begun = performance.now();
+    expect(await upload.complete()).toBe('exists');
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(3_000);
     expect(object()?.body.length).toBe(PART + 3);
   });
 
@@ -137,10 +144,12 @@ describe('an S3 upload in parts', () => {
     });
     const expected = Buffer.alloc(4);
     expected.writeUInt32BE(crc32(Buffer.concat([first, last])));
-    expect(requests('CompleteUpload')[0]?.headers).toMatchObject({
+    const [completion] = requests('CompleteUpload');
+    expect(completion?.headers).toMatchObject({
       'x-amz-checksum-crc32': expected.toString('base64'),
       'x-amz-checksum-type': 'FULL_OBJECT',
     });
+    expect(completion?.body.toString().match(/<ChecksumCRC32>/g)).toHaveLength(2);
   });
 
   it('announces no checksum of the whole object to a server that checks the parts alone', async () => {
@@ -176,12 +185,15 @@ describe('an S3 upload in parts', () => {
   it.each<[string, Misbehaviour]>([
     ['refuses', error(403, 'AccessDenied')],
     ['fails', error(500, 'InternalError')],
-  ])('never throws from abort when the store %s', async (_, fault) => {
+  ])('never throws from abort when the store %s, and is not completed after it', async (_, fault) => {
     const upload = await written();
     under.standIn.misbehave = () => fault;
     await upload.abort();
     await upload.abort();
     under.standIn.misbehave = () => null;
+    // What was discarded must not become visible.
+    await expect(upload.complete()).rejects.toThrow(StoreError);
+    expect(object()).toBeUndefined();
     expect(await under.store.sweepUploads(new Date(Date.now() + 60_000))).toBe(1);
   });
 
@@ -199,7 +211,36 @@ describe('an S3 upload in parts', () => {
     expect(under.standIn.state.uploads.size).toBe(0);
   });
 
-  it('sweeps only uploads below its own prefix', async () => {
+  it('sweeps and aborts nothing that the store keeps', async () => {
+    await written();
+    misbehaveOn('AbortUpload', error(403, 'AccessDenied'));
+    expect(await under.store.sweepUploads(new Date(Date.now() + 60_000))).toBe(0);
+    await expect(under.store.abortUploads('jobs/j1/')).rejects.toThrow(StoreError);
+  });
+
+  it('sweeps uploads on all pages, several of one key among them', async () => {
+    under.standIn.state.page = 2;
+    for (const key of ['a', KEY, KEY, KEY, 'z']) await under.store.startUpload(key, HEADERS);
+    expect(await under.store.sweepUploads(new Date(Date.now() + 60_000))).toBe(5);
+  });
+
+  it('rejects a listing of uploads that is truncated and does not go on', async () => {
+    under.standIn.state.page = 1;
+    for (const key of ['a', 'z']) await under.store.startUpload(key, HEADERS);
+    under.standIn.quirk = (request, proper) => {
+      const answer = proper(request);
+      const body = Buffer.from(answer.body.toString().replace(/<NextKeyMarker>.*?<\/NextKeyMarker>/, ''));
+      return request.operation === 'ListUploads' ? { ...answer, body } : answer;
+    };
+    await expect(under.store.sweepUploads(new Date())).rejects.toThrow(/does not go on/);
+  });
+
+  it.each([
+    ['lists', (query: URLSearchParams) => query],
+    ['ignores the prefix of a listing and lists', () => new URLSearchParams('uploads')],
+  ])('sweeps only uploads below its own prefix, where the store %s them', async (_, queryOf) => {
+    under.standIn.quirk = (request, proper) =>
+      proper(request.operation === 'ListUploads' ? { ...request, query: queryOf(request.query) } : request);
     const theirs = { key: 'some/prefix-of-others/x', headers: {}, begun: new Date(0), parts: new Map() };
     under.standIn.state.uploads.set('theirs', theirs);
     await under.store.startUpload(KEY, HEADERS);

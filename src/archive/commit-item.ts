@@ -86,7 +86,6 @@ export async function commitStreamed(
   if ((await target.upload.complete()) === 'created') return stored(place, target.key, 'created');
   const found = await readBack(store, target.key);
   if (found === null) throw new StoreError('complete', `${target.key} was there and is gone`);
-  await target.upload.abort();
   if (found.sha256 !== item.sha256) {
     throw new Problem(
       'write-race',

@@ -48,7 +48,6 @@ export class StagedItem implements IncomingItem {
   readonly #rules: StagingRules;
   #part: PartBuffer;
   #hash: ReturnType<typeof createHash> | null = null;
-  #ended = false;
   /** The upload that is being opened; `discard` waits for it in order to abort it. */
   #opening: Promise<StreamTarget> | null = null;
   #discarded = false;
@@ -85,7 +84,6 @@ export class StagedItem implements IncomingItem {
   async end(): Promise<void> {
     const { fillRate } = this.#memory.lease;
     fillRate.received(0);
-    this.#ended = true;
     if (this.#opening !== null) return this.#endStream();
     this.#part.shrink();
     const content = this.#part.bytes();
@@ -104,7 +102,7 @@ export class StagedItem implements IncomingItem {
 
   /** Moves an ended item from memory into an upload. */
   async spill(): Promise<void> {
-    if (!this.#ended || this.target !== null || this.identity === null || this.size === 0) return;
+    if (this.target !== null || this.identity === null || this.size === 0) return;
     await this.#openStream(this.identity, this.sha256);
     this.#sendPart();
     await this.#settle();
@@ -115,9 +113,7 @@ export class StagedItem implements IncomingItem {
     this.#discarded = true;
     this.#part.release();
     const [opened] = await Promise.allSettled([this.#opening]);
-    // The abort also ends the writes in flight, where the store can.
     if (opened.status === 'fulfilled') await opened.value?.upload.abort();
-    await Promise.allSettled(this.#inFlight);
   }
 
   release(): void {

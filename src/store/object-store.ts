@@ -251,9 +251,9 @@ export interface ObjectReading {
 export interface PendingUpload {
   /** Settles when the store holds the part, or after the last retry; until then `part` must not be changed. */
   write(part: Buffer): Promise<void>;
-  /** Makes the object visible if none exists at its key; see `create` for `exists`. */
+  /** Makes the object visible if none exists at its key, and aborts the upload otherwise; see `create` for `exists`. */
   complete(): Promise<CreateResult>;
-  /** Aborts the upload and removes its parts. Never throws; the sweep removes what remains. */
+  /** Aborts the upload and removes its parts, once no write is in flight. Never throws; the sweep removes what remains. */
   abort(): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
 import type { LedgerIndex } from './ledger-index.js';
-import type { IndexFailure } from './open-database.js';
 
 type Method = keyof LedgerIndex;
 
@@ -36,14 +35,4 @@ export interface IndexRequest {
 /** What the worker answers. The first one has the id 0, and the place of the index in its result. */
 export type IndexAnswer =
   | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly failure: IndexFailure; readonly message: string };
-
-export class IndexError extends Error {
-  readonly failure: IndexFailure;
-
-  constructor(failure: IndexFailure, message: string) {
-    super(message);
-    this.name = 'IndexError';
-    this.failure = failure;
-  }
-}
+  | { readonly id: number; readonly isLost: boolean; readonly message: string };

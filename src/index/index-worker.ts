@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { indexInThread } from './fill/index-in-thread.js';
 import { quietThread } from './fill/quiet-thread.js';
-import { type IndexAnswer, IndexError, type IndexRequest } from './index-calls.js';
+import type { IndexAnswer, IndexRequest } from './index-calls.js';
+import { IndexError } from './index-error.js';
 import type { IndexFiles } from './open-index.js';
 
 quietThread();
@@ -17,7 +18,7 @@ parentPort?.on('message', async ({ id, name, values }: IndexRequest) => {
     answer({ id, result: await call(name, ...(values as never)) });
   } catch (error) {
     if (!(error instanceof IndexError)) throw error;
-    answer({ id, failure: error.failure, message: error.message });
+    answer({ id, isLost: error.isLost, message: error.message });
     // Whoever asks next starts another worker.
     if (isEnded()) parentPort?.close();
   }

@@ -4,9 +4,10 @@ import type { SegmentContent } from './apply/segment-content.js';
 import { deleteHoursBefore } from './fill/delete-hours.js';
 import { deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './fill/trim-index.js';
 import { inTransaction } from './in-transaction.js';
+import { indexLost } from './index-error.js';
 import { saveRange } from './index-state.js';
 import { createLineClasses } from './line-classes.js';
-import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
+import { deleteDatabase, isDamaged, openDatabase } from './open-database.js';
 import { createIndexQuestions } from './queries/index-questions.js';
 
 /** An object of a merged hour that is missing or damaged. */
@@ -50,7 +51,7 @@ export function createLedgerIndex(path: string, storeId: string) {
     if (database.isOpen) database.close();
   };
 
-  /** Throws `IndexLostError` after it has deleted a damaged file, and else what the work throws. Another index begins a new file. */
+  /** Throws `IndexError` after it has deleted a damaged file, and else what the work throws. Another index begins a new file. */
   function attempt<Result>(work: (given: ReturnType<typeof open>) => Result): Result {
     try {
       return work(opened);
@@ -58,7 +59,7 @@ export function createLedgerIndex(path: string, storeId: string) {
       if (!isDamaged(error)) throw error;
       close();
       deleteDatabase(path);
-      throw new IndexLostError(error);
+      throw indexLost();
     }
   }
 
@@ -69,8 +70,9 @@ export function createLedgerIndex(path: string, storeId: string) {
     numbersOf: (hour: number): Readonly<Record<string, number>> => attempt(() => numbersOf(database, hour)),
     saveFaults: (hour: number, faults: readonly MergedFault[]): void =>
       attempt(() => saveFaults(database, hour, faults)),
-    forgetFault: (key: string): void =>
-      attempt(() => void database.prepare('DELETE FROM faults WHERE key = ?').run(key)),
+    /** Forgets the other faults of an hour. */
+    keepFaults: (hour: number, keys: readonly string[]): void =>
+      attempt(() => keepFaults(database, hour, keys)),
     saveRange: (times: Parameters<typeof saveRange>[1]): void => attempt(() => saveRange(database, times)),
     usedBytes: (limit: number): number => attempt(() => usedBytes(database, path, limit)),
     freeShare: (): number => freeShare(path),
@@ -91,6 +93,11 @@ export function createLedgerIndex(path: string, storeId: string) {
 function numbersOf(database: DatabaseSync, hour: number): Record<string, number> {
   const runs = database.prepare('SELECT writer, number FROM runs WHERE hour = ?').all(hour);
   return Object.fromEntries(runs.map(({ writer, number }) => [String(writer), Number(number)]));
+}
+
+function keepFaults(database: DatabaseSync, hour: number, keys: readonly string[]): void {
+  const others = 'DELETE FROM faults WHERE hour = ? AND key NOT IN (SELECT value FROM json_each(?))';
+  database.prepare(others).run(hour, JSON.stringify(keys));
 }
 
 function saveFaults(database: DatabaseSync, hour: number, faults: readonly MergedFault[]): void {

@@ -100,23 +100,3 @@ export function codeOf(error: unknown): number | null {
 export function isDamaged(error: unknown): boolean {
   return DAMAGED.includes(codeOf(error) ?? 0);
 }
-
-/** The file was damaged: the index is empty, and has to be built again. */
-export class IndexLostError extends Error {
-  constructor(cause: unknown) {
-    super('the index was damaged and is built again', { cause });
-    this.name = 'IndexLostError';
-  }
-}
-
-/** SQLITE_IOERR, as of a quota, and SQLITE_FULL. */
-const FULL: readonly number[] = [10, 13];
-
-/** `lost`: the file was damaged, and the index is empty; `full`: the disk or a quota is. */
-export type IndexFailure = 'lost' | 'full' | 'other';
-
-/** What an error of the index means for who fills it. */
-export function indexFailureOf(error: unknown): IndexFailure {
-  if (error instanceof IndexLostError) return 'lost';
-  return FULL.includes(codeOf(error) ?? 0) ? 'full' : 'other';
-}

@@ -17,12 +17,6 @@ export function mergedFolder(folder: string): string {
 /** Folder of the merged hours of the ledger. */
 export const MERGED_FOLDER = mergedFolder(LEDGER_FOLDER);
 
-/** Folder of the segments of an object of a merged hour; null for any other key. */
-export function segmentsFolderOf(key: string): string | null {
-  const end = key.indexOf('-hours/dt=');
-  return end < 0 ? null : `${key.slice(0, end)}/`;
-}
-
 /** Key of the n-th record of a merged hour; `hour` is a `hourFolder`. */
 export function recordKey(folder: string, hour: string, n: number): string {
   return `${mergedFolder(folder)}${hour}${n}.json`;

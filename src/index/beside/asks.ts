@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { IndexError } from '../index-calls.js';
+import { IndexError } from '../index-error.js';
 
 /** What another process wants in the index: what was written before it asks, or everything that the index is to have. */
 export type Ask = 'new' | 'whole';
@@ -91,7 +91,7 @@ export async function askWriter(path: string, ask: Ask, { patience, isKept }: As
       await sleep(ANSWER_LOOKED_EVERY);
       const size = statSync(file, { throwIfNoEntry: false })?.size;
       if (size === undefined) return;
-      if (size > 0) throw new IndexError('other', readFileSync(file, 'utf8'));
+      if (size > 0) throw new IndexError(readFileSync(file, 'utf8'));
       if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) throw lost('has ended');
       if (waited >= patience) throw lost('does not answer');
     }
@@ -101,5 +101,5 @@ export async function askWriter(path: string, ask: Ask, { patience, isKept }: As
 }
 
 function lost(what: string): IndexError {
-  return new IndexError('lost', `the process that writes the index ${what}`);
+  return new IndexError(`the process that writes the index ${what}`, true);
 }

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { indexLost } from '../index-error.js';
 import { createLineClasses, type LineClasses } from '../line-classes.js';
-import { IndexLostError, isDamaged, openForReading } from '../open-database.js';
+import { isDamaged, openForReading } from '../open-database.js';
 import { createIndexQuestions } from '../queries/index-questions.js';
 import { isLocked } from './index-lock.js';
 
@@ -21,7 +22,7 @@ export function openIndexReader(path: string, storeId: string): IndexReader | nu
   }
 }
 
-/** Questions throw `IndexLostError` when the file is damaged or its writer has replaced it. The reader must not be used after that. */
+/** Questions throw `IndexError` when the file is damaged or its writer has replaced it. The reader must not be used after that. */
 function createIndexReader(path: string, database: DatabaseSync, classes: LineClasses) {
   const file = fileOf(path);
 
@@ -29,13 +30,13 @@ function createIndexReader(path: string, database: DatabaseSync, classes: LineCl
   function attempt<Result>(
     work: (given: { readonly database: DatabaseSync; readonly classes: LineClasses }) => Result,
   ): Result {
-    if (fileOf(path) !== file) throw new IndexLostError(null);
+    if (fileOf(path) !== file) throw indexLost();
     try {
       database.exec('BEGIN');
       classes.reload();
       return work({ database, classes });
     } catch (error) {
-      throw isDamaged(error) ? new IndexLostError(error) : error;
+      throw isDamaged(error) ? indexLost() : error;
     } finally {
       if (database.isTransaction) database.exec('ROLLBACK');
     }

@@ -1,6 +1,6 @@
 import { conditionOf } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
-import { IndexError } from '../index-calls.js';
+import { IndexError } from '../index-error.js';
 import type { IndexFiller } from './index-filler.js';
 
 interface FillStatus {

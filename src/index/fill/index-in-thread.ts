@@ -1,11 +1,10 @@
-import { IndexError } from '../index-calls.js';
+import { IndexError } from '../index-error.js';
 import type { LedgerIndex } from '../ledger-index.js';
 import type { StartIndex } from './open-index-of-store.js';
 
 /** Opens an index in the thread that asks it, for processes in which nothing waits meanwhile. */
 export const indexInThread: StartIndex = async (files, storeId) => {
   const { openIndex } = await import('../open-index.js');
-  const { indexFailureOf } = await import('../open-database.js');
   const { index, place, isShared } = openIndex(files, storeId);
   let isEnded = false;
 
@@ -26,10 +25,13 @@ export const indexInThread: StartIndex = async (files, storeId) => {
         if (method === undefined) throw new Error(`${name} cannot be called of this index`);
         return method(...values);
       } catch (error) {
-        const failure = indexFailureOf(error);
+        const failure =
+          error instanceof IndexError
+            ? error
+            : new IndexError(error instanceof Error ? error.message : String(error));
         // Whoever asks next opens another one.
-        if (failure === 'lost') end();
-        throw new IndexError(failure, error instanceof Error ? error.message : String(error));
+        if (failure.isLost) end();
+        throw failure;
       }
     },
     close: async () => end(),

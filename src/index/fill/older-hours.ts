@@ -2,16 +2,18 @@ import { firstOpenHour, HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../../le
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { readMergedHour } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
-import { parseSegmentKey } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
-import type { IndexState } from '../index-state.js';
-import { createIndexBounds, type IndexBounds } from './index-bounds.js';
-import { repairedHours } from './repaired-hours.js';
 import type { TakenHours } from './taken-hours.js';
 
 const DAY = 24 * HOUR;
-const MINUTE = 60_000;
+/** Milliseconds until an hour with missing segments or objects is read again, for each of them: it is read as a whole. */
+const RETRIED_EVERY = 10 * 60_000;
+/** Shares of `maxBytes`: old hours are read up to the one and deleted above the other. */
+const READ_BELOW = 0.8;
+const DELETE_ABOVE = 0.9;
+/** The share of the disk that stays free. */
+const KEPT_FREE = 0.1;
 
 interface OlderHoursOptions {
   readonly store: ObjectStore;
@@ -22,6 +24,7 @@ interface OlderHoursOptions {
   readonly reach: number;
   /** Milliseconds that the service keeps results. */
   readonly retention: number;
+  /** Bytes of the database and its write-ahead log that should not be exceeded. */
   readonly maxBytes: number;
 }
 
@@ -33,7 +36,7 @@ export class OlderHours {
   readonly #now: () => number;
   readonly #reach: number;
   readonly #retention: number;
-  readonly #bounds: IndexBounds;
+  readonly #maxBytes: number;
   /** The first open hour when what is older was looked at last. */
   #lookedIn: number | null = null;
   #retriedAt = Number.NEGATIVE_INFINITY;
@@ -45,7 +48,7 @@ export class OlderHours {
     this.#now = options.now;
     this.#reach = options.reach;
     this.#retention = options.retention;
-    this.#bounds = createIndexBounds({ ...options, deleteBefore: (time) => taken.deleteBefore(time) });
+    this.#maxBytes = options.maxBytes;
   }
 
   async *take(): AsyncGenerator<void> {
@@ -58,7 +61,7 @@ export class OlderHours {
       this.#lookedIn = hour;
     }
     yield* this.#retryMissing();
-    yield* this.#bounds.trim();
+    yield* this.#trim();
   }
 
   /** A segment may have appeared in an hour after it was whole: a fault, but its lines count. */
@@ -89,7 +92,7 @@ export class OlderHours {
       await assertListed(this.#store, named, start + HOUR);
       // Nothing was written between that hour and the ones in the index.
       if (start + HOUR <= end) return this.#taken.claimFrom(Math.floor(end / HOUR) * HOUR);
-      if (!(await this.#bounds.hasRoom())) return;
+      if (!(await this.#hasRoom())) return;
       named = await this.#taken.finish(hour);
       await this.#taken.claimFrom(start);
       yield;
@@ -111,23 +114,38 @@ export class OlderHours {
     return (await Promise.all(found)).flat();
   }
 
-  /** What was missing or damaged may have been brought back: an operator waits for that to be seen. */
+  /** What was missing or damaged may have been restored. */
   async *#retryMissing(): AsyncGenerator<void> {
     const { missing } = await this.#index.call('state');
-    if (Math.abs(this.#now() - this.#retriedAt) < retryInterval(missing)) return;
+    const hours = new Set(missing.map(({ key }) => hourAt(startOfHour(key))));
+    if (Math.abs(this.#now() - this.#retriedAt) < Math.min(HOUR, hours.size * RETRIED_EVERY)) return;
     this.#retriedAt = this.#now();
-    for await (const hour of repairedHours(this.#store, this.#index, missing)) {
+    for (const hour of hours) {
       await this.#taken.readAgain(hour);
       yield;
     }
   }
-}
 
-/** Milliseconds until missing segments and objects are asked for again: some ten calls a minute, and an object is read whole. */
-function retryInterval(missing: IndexState['missing']): number {
-  const minutes = missing.map(({ key }) => (parseSegmentKey(key) === null ? 10 : 1));
-  return Math.min(
-    HOUR,
-    minutes.reduce((sum, each) => sum + each * MINUTE, 0),
-  );
+  async #hasRoom(): Promise<boolean> {
+    const limit = this.#maxBytes * READ_BELOW;
+    return (
+      (await this.#index.call('usedBytes', limit)) < limit &&
+      (await this.#index.call('freeShare')) > KEPT_FREE
+    );
+  }
+
+  /** What exceeds the bounds of the index goes at the old end. */
+  async *#trim(): AsyncGenerator<void> {
+    const deleteBefore = (time: number) => this.#taken.deleteBefore(Math.floor(time / HOUR) * HOUR);
+    const end = this.#now() - this.#reach;
+    const oldest = await this.#index.call('oldestHour');
+    // A day at a time: it takes a pass over all contexts.
+    if (oldest !== null && oldest < end - DAY) yield* deleteBefore(end);
+    const limit = this.#maxBytes * DELETE_ABOVE;
+    while ((await this.#index.call('usedBytes', limit)) > limit) {
+      const first = await this.#index.call('oldestHour');
+      if (first === null || first >= firstOpenHour(this.#now())) break;
+      yield* deleteBefore(first + Math.max(HOUR, (this.#now() - first) / 10));
+    }
+  }
 }

@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createSharedFiller } from '../beside/shared-filler.js';
-import { type IndexAnswer, type IndexCalls, IndexError, type LongCalls } from '../index-calls.js';
+import type { IndexAnswer, IndexCalls, LongCalls } from '../index-calls.js';
+import { IndexError } from '../index-error.js';
 import type { IndexState } from '../index-state.js';
-import type { IndexFailure } from '../open-database.js';
 import type { IndexFiles, IndexPlace, OpenedIndex } from '../open-index.js';
 import { fillAll, type IndexFiller } from './index-filler.js';
 
@@ -115,7 +115,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     try {
       return await work(given);
     } catch (error) {
-      if (!(error instanceof IndexError) || error.failure !== 'lost') throw error;
+      if (!(error instanceof IndexError && error.isLost)) throw error;
       if (given.worker.isShared) {
         instead ??= begin(given.worker.close()).then(({ filler }) => fillAll(filler));
         await instead;
@@ -211,8 +211,8 @@ const startIndexWorker: StartIndex = async (files, storeId) => {
   let ended: IndexError | null = null;
   let last = 0;
 
-  function end(message: string, failure: IndexFailure = 'other'): void {
-    ended ??= new IndexError(failure, message);
+  function end(message: string, isLost = false): void {
+    ended ??= new IndexError(message, isLost);
     for (const { reject } of waiting.values()) reject(ended);
     waiting.clear();
   }
@@ -224,10 +224,10 @@ const startIndexWorker: StartIndex = async (files, storeId) => {
     const { resolve, reject } = waiting.get(answer.id) ?? {};
     waiting.delete(answer.id);
     if (waiting.size === 0) worker.unref();
-    if ('failure' in answer) reject?.(new IndexError(answer.failure, answer.message));
+    if ('isLost' in answer) reject?.(new IndexError(answer.message, answer.isLost));
     else resolve?.(answer.result as never);
     // It ends behind this answer.
-    if ('failure' in answer && answer.failure === 'lost') end(answer.message, 'lost');
+    if ('isLost' in answer && answer.isLost) end(answer.message, true);
   });
   worker.on('error', (error) => end(`the worker of the index failed: ${String(error)}`));
   worker.on('exit', () => end('the worker of the index ended'));

@@ -60,7 +60,7 @@ export function createSegmentTaker(index: IndexCalls): SegmentTaker {
   };
 }
 
-export function contentOf(
+function contentOf(
   { hour, writer, number }: SegmentPlace,
   { content, writtenAt: written }: UnparsedSegment,
 ): SegmentContent & { readonly content: Uint8Array } {

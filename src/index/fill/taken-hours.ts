@@ -115,7 +115,7 @@ export class TakenHours {
     const start = startOfHour(hour);
     const reached = this.#range;
     const isClaimed = this.#isClaimed(start);
-    const named = await this.#takeHour(await this.#begun(hour), async () => {
+    const { named } = await this.#takeHour(await this.#begun(hour), async () => {
       if (isClaimed) await this.#save({ since: reached.since, until: start });
     });
     this.#hours.delete(hour);
@@ -125,7 +125,8 @@ export class TakenHours {
 
   /** Reads all of an hour again, for what was missing or damaged of it once: what is in is passed over. */
   async readAgain(hour: string): Promise<void> {
-    await this.#takeHour({ hour, read: new Map() });
+    const { faults } = await this.#takeHour({ hour, read: new Map() });
+    await this.#index.call('keepFaults', startOfHour(hour), [...faults.keys()]);
   }
 
   /** Deletes the hours before one, in steps. */
@@ -136,8 +137,8 @@ export class TakenHours {
     while (await this.#index.call('deleteSome')) yield;
   }
 
-  /** Takes all segments of an hour behind a position. Resolves to the hours before it, as its records name them. */
-  async #takeHour(place: FollowedHour, onFirst?: () => Promise<void>): Promise<NamedHour[]> {
+  /** Takes all segments of an hour behind a position. Resolves to its faults, and to the hours before it, as its records name them. */
+  async #takeHour(place: FollowedHour, onFirst?: () => Promise<void>) {
     const faults = new Map<string, MergedFault>();
     const named: NamedHour[] = [];
     const segments = segmentsOfHour(
@@ -153,7 +154,7 @@ export class TakenHours {
     );
     await this.#segments.take(segments, onFirst);
     if (faults.size > 0) await this.#index.call('saveFaults', startOfHour(place.hour), [...faults.values()]);
-    return named;
+    return { named, faults };
   }
 
   async #findFolders(): Promise<void> {

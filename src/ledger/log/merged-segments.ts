@@ -154,13 +154,7 @@ export type FetchFromLog = (segment: SegmentPlace) => Promise<UnparsedSegment | 
 /** Records of a busy hour take some megabytes. */
 const KEPT_HOURS = 4;
 
-/** Reads segments of the log one at a time. The records of the hours that it came to last are kept, for further ones. */
-export function createLogFetcher(store: ObjectStore): FetchFromLog {
-  const fetchFromMerged = createMergedFetcher(store);
-  return async (place) => (await fetchSegment(store, segmentKey(place))) ?? fetchFromMerged(place);
-}
-
-/** The same for segments whose objects are missing. */
+/** Reads segments whose objects are missing. The records of the hours that it came to last are kept, for further ones. */
 export function createMergedFetcher(store: ObjectStore): FetchFromLog {
   const hours = new Map<string, Promise<MergedHour>>();
 
@@ -182,9 +176,12 @@ export function createMergedFetcher(store: ObjectStore): FetchFromLog {
   };
 }
 
-/** The same, once. */
-export function fetchFromLog(store: ObjectStore, segment: SegmentPlace): Promise<UnparsedSegment | null> {
-  return createLogFetcher(store)(segment);
+/** Reads a segment. Rejects as `FetchFromLog` does. */
+export async function fetchFromLog(
+  store: ObjectStore,
+  segment: SegmentPlace,
+): Promise<UnparsedSegment | null> {
+  return (await fetchSegment(store, segmentKey(segment))) ?? createMergedFetcher(store)(segment);
 }
 
 /** A segment of a merged hour; null when no record has it. Rejects as `FetchFromLog` does. */

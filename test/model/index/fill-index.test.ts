@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createIndexFiller } from '../../../src/index/fill/fill-index.js';
 import { fillAll, type IndexFiller } from '../../../src/index/fill/index-filler.js';
-import { type IndexCalls, IndexError } from '../../../src/index/index-calls.js';
+import type { IndexCalls } from '../../../src/index/index-calls.js';
+import { IndexError } from '../../../src/index/index-error.js';
 import { createLedgerIndex, type LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
 import { createMerger } from '../../../src/ledger/merge/merge.js';
@@ -70,7 +71,7 @@ function callsOf(world: World, index: LedgerIndex): IndexCalls {
       if (fails.at > 0) return method(...values);
       // Its answer is lost.
       if (fails.isDone) method(...values);
-      throw new IndexError('other', 'the worker ended');
+      throw new IndexError('the worker ended');
     },
   };
 }

@@ -9,7 +9,7 @@ process.on('message', async ({ url, path }: { readonly url: string; readonly pat
   for (;;) {
     const failure = await fillAll(index).then(
       () => null,
-      (error: { readonly failure?: string; readonly message: string }) => error.failure ?? error.message,
+      (error: Error) => error.message,
     );
     const [lines, state] = await Promise.all([index.call('countLines'), index.call('state')]).catch(() => []);
     process.send?.({ failure, lines, until: state?.until ?? null });

@@ -45,8 +45,8 @@ describe('asks of the writer of an index', () => {
   it('end without an answer when the writer does not give one in time, and when it has ended', async () => {
     const writer = answerAsks(path, () => new Promise(() => undefined));
     const endOf = (of: string, ask: Ask, options = KEPT) =>
-      askWriter(of, ask, options).catch(({ failure, message }) => [failure, message]);
-    const lost = (what: string) => ['lost', `the process that writes the index ${what}`];
+      askWriter(of, ask, options).catch(({ isLost, message }) => [isLost, message]);
+    const lost = (what: string) => [true, `the process that writes the index ${what}`];
     expect(await endOf(path, 'new', { ...KEPT, patience: 0 })).toEqual(lost('does not answer'));
     const gone = { ...KEPT, isKept: async () => false };
     expect(await endOf(path, 'whole', gone)).toEqual(lost('has ended'));
@@ -68,7 +68,7 @@ describe('asks of the writer of an index', () => {
     writer.stop();
     close(new Error('database is not open'));
     isKept = false;
-    await expect(answer).rejects.toMatchObject({ failure: 'lost' });
+    await expect(answer).rejects.toMatchObject({ isLost: true });
   });
 
   it('that an earlier writer left behind are removed', async () => {

@@ -101,7 +101,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(await missing()).toEqual([{ key: FIRST, segments: 1, unreadable: 1 }]);
     expect(await countLines()).toBe(5);
     putBack();
-    now += MINUTE;
+    now += 11 * MINUTE;
     await expectAll();
   });
 
@@ -118,7 +118,7 @@ describe('what the index cannot read of the ledger', () => {
       await fillAll(filler);
       expect(await missing()).toMatchObject([{ key: FIRST }]);
       restore();
-      now += 2 * MINUTE;
+      now += 11 * MINUTE;
       await expectAll();
       now += 2 * 24 * HOUR;
       expect((await merge()).faults).toEqual([]);
@@ -137,7 +137,7 @@ describe('what the index cannot read of the ledger', () => {
     await expectAll();
   });
 
-  it('are lines and segments of an hour that is still written, until a minute for each after they were repaired', async () => {
+  it('are lines and segments of an hour that is still written, until ten minutes after they were repaired', async () => {
     now = Date.parse(WRITTEN) + MINUTE;
     const [, second = ''] = keysOf('.ndjson');
     const putBack = takeOut([FIRST, second]);
@@ -151,7 +151,7 @@ describe('what the index cannot read of the ledger', () => {
     await fillAll(filler);
     expect(await missing()).toHaveLength(2);
     putBack();
-    now += MINUTE;
+    now += 9 * MINUTE;
     await expectAll();
     expect((await index.call('state')).until).toBe(now);
     putSegment(store, WRITTEN, [ledgerLine()]);

@@ -133,7 +133,7 @@ function refusedSince(
   }));
 }
 
-/** Counts for all sources together and for each, in one query. Where several jobs were noticed last, it names the first by its id. */
+/** Counts for all sources together and for each, in one query. SQLite takes `job` from a row of the maximum. */
 function missedSince(
   { database, classes }: AskedIndex,
   recoveries: readonly LineClass[],
@@ -146,7 +146,7 @@ function missedSince(
   ]);
   const rows = database.prepare(
     `SELECT s.value ->> 1 AS source, count(DISTINCT job) AS jobs, count(DISTINCT iif(written >= ?, job, NULL)) AS lately,
-       substr(min(printf('%016d', 9000000000000000 - received) || job), 17) AS last
+       job AS last, max(received)
      FROM json_each(?) s CROSS JOIN lines l ON l.class = s.value ->> 0
      WHERE written >= ? AND job IS NOT NULL AND ${notBroughtBefore(classes)} GROUP BY 1 ORDER BY 1`,
   );

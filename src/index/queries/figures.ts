@@ -5,9 +5,6 @@ import { durationBucket, longestOfBucket, percentilesOf } from './duration-perce
 /** Stands for addresses of no region. */
 export const NO_REGION = 'none';
 
-/** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
-const MAX_COUNTED_NAMES = 100;
-
 /** Sums of lines. */
 export interface Figures {
   lines: number;
@@ -37,7 +34,7 @@ export function addRow(figures: Figures, { origin, outcome }: LineClass, row: Fi
   const lines = Number(row.lines);
   figures.lines += lines;
   figures.bytes += Number(row.bytes);
-  countName(figures.outcomes, outcome, lines);
+  count(figures.outcomes, outcome, lines);
   if (origin !== 'callback') return;
   const took = Number(row.took);
   figures.callbacks += lines;
@@ -58,7 +55,7 @@ export function sumOf(all: Iterable<Figures>): Figures {
   for (const each of all) {
     for (const name of COUNTED) sum[name] += each[name];
     sum.longest = Math.max(sum.longest, each.longest);
-    for (const [name, by] of each.outcomes) countName(sum.outcomes, name, by);
+    for (const [name, by] of each.outcomes) count(sum.outcomes, name, by);
     for (const [bucket, by] of each.buckets) count(sum.buckets, bucket, by);
   }
   return sum;
@@ -82,11 +79,6 @@ export function shownFigures(figures: Figures): SummaryFigures {
     outcomes: Object.fromEntries([...outcomes].filter(([, lines]) => lines > 0)),
     duration: percentilesOf(buckets, longest),
   };
-}
-
-function countName(counts: Map<string, number>, name: string, by: number): void {
-  const isCounted = counts.has(name) || counts.size < MAX_COUNTED_NAMES;
-  count(counts, isCounted ? name : 'other', by);
 }
 
 function count<Name>(counts: Map<Name, number>, name: Name, by: number): void {

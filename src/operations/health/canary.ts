@@ -17,8 +17,6 @@ export interface CanaryOptions {
   ) => void;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
-  /** Milliseconds after which the last success no longer counts. Default: three intervals; up to five seconds more where they are short. */
-  readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
   /** What this replica says of itself to all others: a JSON value, written with the canary. Default: nothing. */
@@ -85,6 +83,7 @@ export class Canary {
   complaint: Complaint | null = NOT_CHECKED;
   readonly #options: CanaryOptions;
   readonly #interval: number;
+  /** Milliseconds after which the last success no longer counts: three intervals; up to five seconds more where they are short. */
   readonly #maxAge: number;
   readonly #timeout: number;
   readonly #ticks: () => number;
@@ -97,11 +96,10 @@ export class Canary {
 
   constructor(options: CanaryOptions) {
     const { replica, interval = 10_000, timeout = 10_000 } = options;
-    const longest = Math.min(interval * 3 + 5000, Math.max(interval * 3, NOTICED_WITHIN));
     this.key = `${CANARY_FOLDER}${replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
     this.#options = options;
     this.#interval = interval;
-    this.#maxAge = options.maxAge ?? longest;
+    this.#maxAge = Math.min(interval * 3 + 5000, Math.max(interval * 3, NOTICED_WITHIN));
     this.#timeout = timeout;
     // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
     this.#ticks = options.clock ?? (() => performance.now());

@@ -157,8 +157,6 @@ describe('parseConfig', () => {
     ['a port out of range', { receiver: { port: 65_536 } }, /0 to 65535/],
     ['a port with a fraction', { receiver: { port: 80.5 } }, /whole number/],
     ['a size without a known unit', { limits: { memoryBudget: '64mb' } }, /found "64mb", expected a size/],
-    ['a negative size', source({ maxBytes: -1 }), /^sources\.default\.maxBytes: /],
-    ['a duration of weeks', { limits: { idleTimeout: '1w' } }, /expected a duration/],
     ['a duration no timer can hold', { limits: { totalTimeout: '25d' } }, /to 24d/],
     ['a source name with capitals', { sources: { Default: {} } }, /^sources\.Default: found that name/],
     ['a source name with a slash', { sources: { 'a/b': {} } }, /^sources\["a\/b"\]: /],
@@ -225,10 +223,6 @@ describe('parseConfig', () => {
     ],
     ['trusted proxies as a text', { receiver: { trustedProxies: '10.0.0.0/8' } }, /expected a list/],
     ['another kind of store', { store: { url: 'gs://bucket' } }, /file:<directory> or s3:/],
-    ['a bare s3', { store: { url: 's3://' } }, /bucket name/],
-    ['an s3 prefix with a double slash', { store: { url: 's3://bucket/a//b' } }, /single slashes/],
-    ['an s3 prefix with dots', { store: { url: 's3://bucket/../b' } }, /single slashes/],
-    ['file: with a host', { store: { url: 'file://data' } }, /three slashes/],
     [
       'half an access key',
       { store: { s3: { accessKeyId: 'AKIA' } } },
@@ -278,8 +272,6 @@ describe('parseConfig', () => {
       { store: { s3: { expectedBucketOwner: 12345678901 } } },
       /^store\.s3\.expectedBucketOwner: .*12 digits, in quotes/,
     ],
-    ['a directory bucket', { store: { url: 's3://a--use1-az4--x-s3' } }, /general purpose bucket/],
-    ['a folder of the shell', { store: { url: 'file:~/data' } }, /without ~/],
     [
       'segments that end before replicas have listed their whole hour',
       { ledger: { keepSegments: '2h' } },
@@ -326,8 +318,6 @@ describe('parseConfig', () => {
       { egress: { regions: { eu3: [] } }, speech: { regions: { eu3: { batchurl: 'http://a' } } } },
       /^speech\.regions\.eu3\.batchurl: .*a known setting \(batchUrl\)/,
     ],
-    ['joined ranges', source({ allow: ['10.0.0.0/8, 11.0.0.0/8'] }), /one entry each/],
-    ['an octal address', source({ allow: ['012.0.0.1'] }), /leading zeros/],
     [
       'an address YAML took for a number',
       source({ allow: [10.5] }),
@@ -408,17 +398,7 @@ describe('parseConfig', () => {
     [
       'an invalid time',
       credential({ headers: [`X: ${SECRET}`], expires: 'soon' }),
-      /^sources\.default\.credentials\.main\.expires: /,
-    ],
-    [
-      'a time without zone',
-      credential({ headers: [`X: ${SECRET}`], expires: '2026-01-01T00:00:00' }),
-      /a time such as/,
-    ],
-    [
-      'a day no calendar has',
-      credential({ headers: [`X: ${SECRET}`], expires: '2027-02-30' }),
-      /a time such as/,
+      /^sources\.default\.credentials\.main\.expires: .*a time such as/,
     ],
     [
       'an end before the beginning',

@@ -220,28 +220,6 @@ describe('verify', () => {
     expect(outcomes).toMatchObject({ missing: 0, erased: 4, expired: 1, acknowledged: 1 });
     expect((await run()).outcomes).toMatchObject({ missing: 1, expired: 0 });
   });
-
-  it('knows an erasure by its ledger line, without the mark, and misses what was stored afterwards', async () => {
-    await send('again', 'before');
-    await adminApi(service).delete('/jobs/again');
-    await rm(file('.erasures/again.json'));
-    await send('again', 'after');
-    await rm(file('jobs/again/transcript.json'));
-    expect((await run()).outcomes).toMatchObject({ erased: 1, missing: 1 });
-  });
-
-  it('exits with 4 when lines of the ledger cannot be read, and still checks the others', async () => {
-    await send('plain', 'first');
-    const [segment = ''] = await visibleKeys(service.folder, 'ledger/');
-    await appendFile(file(segment), '{"v":1,"deliv\n{"v":2}\n');
-    await rm(file('jobs/plain/transcript.json'));
-    const { code, stdout } = await verifyCli('--json');
-    expect(code).toBe(4);
-    const report: VerifyReport = JSON.parse(stdout);
-    expect(report).toMatchObject({ complete: false, ledger: { unreadable: 2 } });
-    expect(report.faults).toEqual([{ key: segment, reason: 'it has lines that cannot be read' }]);
-    expect(report.outcomes.missing).toBe(1);
-  });
 });
 
 describe('verify with wrong options', () => {

@@ -181,6 +181,29 @@ describe('verify', () => {
     expect((await run()).outcomes).toMatchObject({ erased: 1, missing: 1 });
   });
 
+  it('knows an erasure by its ledger line, without the mark, and misses what was stored afterwards', async () => {
+    const [before, after] = [put('jobs/j/data', 'before'), put('jobs/j/data', 'after')];
+    putSegment(store, AT, [
+      lineOf('j', [before]),
+      lineOf('j', [], { receivedAt: '2026-03-05T00:00:00.000Z', origin: 'admin', outcome: 'erased' }),
+      lineOf('j', [after], { receivedAt: '2026-03-06T00:00:00.000Z' }),
+    ]);
+    store.objects.delete('jobs/j/data');
+    expect((await run()).outcomes).toMatchObject({ erased: 1, missing: 1 });
+  });
+
+  it('checks the other lines beside those that cannot be read, and is not complete', async () => {
+    const segment = putSegment(store, AT, [
+      lineOf('j', [put('jobs/j/data', 'text')]),
+      '{"v":1,"deliv',
+      '{"v":2}',
+    ]);
+    store.objects.delete('jobs/j/data');
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, ledger: { unreadable: 2 }, outcomes: { missing: 1 } });
+    expect(report.faults).toEqual([{ key: segment, reason: 'it has lines that cannot be read' }]);
+  });
+
   it('takes an artefact that was lost and fetched again with other content as replaced, unless the object is neither', async () => {
     const key = 'jobs/j1/jobinfo.json';
     const lost = { ...put(key, 'of the callback'), kind: 'jobinfo' as const };

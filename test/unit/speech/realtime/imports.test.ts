@@ -25,6 +25,7 @@ describe('the realtime client', () => {
     );
     expect(outside.map(({ file, from }) => `${file}: ${from}`)).toEqual([
       'check-config.ts: zod',
+      'read-message.ts: zod',
       'read-message.ts: ../../lib/text/parse-json.js',
       'realtime.ts: ../../lib/outbound/proxy-settings.js',
       'realtime.ts: ../../lib/outbound/proxy-settings.js',

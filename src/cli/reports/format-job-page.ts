@@ -108,6 +108,8 @@ function serviceRows(service: Job['service']): string[] {
   const messages = Array.isArray(errors) ? errors.map((error) => String(error?.message ?? '')) : [];
   return [
     `The service, region ${region}: status ${String(status ?? 'not reported')}${created === undefined ? '' : `, created ${String(created)}`}`,
-    ...messages.slice(0, 10).map((message) => `  ${message}`),
+    ...(messages.length === 0 ? ['The service reports no errors.'] : messages.slice(0, 10)).map(
+      (message) => `  ${message}`,
+    ),
   ];
 }

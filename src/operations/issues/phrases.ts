@@ -90,5 +90,5 @@ export function missedInWords({ source, missed, lastHour, jobs, since }: Missed,
 
 export function missedRemedy({ job }: Pick<Missed, 'job'>): string {
   const example = job === null ? '<job>' : job;
-  return `Find what keeps callbacks away: transcript-receiver job ${example} shows what the service was answered, and Refusals what was rejected here.`;
+  return `Find what keeps callbacks away: transcript-receiver job ${example} shows what the service was answered (no error: it sent none, or another server took it), and Refusals what was rejected here.`;
 }

@@ -61,7 +61,7 @@ describe('job', () => {
     const before = await cli('job', id);
     expect(before.code).toBe(2);
     expect(before.stdout).toMatch(/: Missing\nThe service /);
-    expect(before.stdout).toMatch(/The service, region eu1: status /);
+    expect(before.stdout).toMatch(/The service, region eu1: status .*\n {2}The service reports no errors\./);
     const [command = ''] = proposed(before.stdout);
     expect(command).toBe(`refetch ${id}`);
     expect((await cli(...command.split(' '))).code).toBe(0);

@@ -134,7 +134,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { source: null, missed: 5, lastHour: 0, jobs: 9, job: 'j', since: '2026-11-19T12:00:00.000Z' },
     text: 'The callbacks of 5 of 9 jobs since 2026-11-19T12:00:00.000Z did not bring the results, so that recovery had to fetch them; none of them in the last hour.',
     remedy:
-      'Find what keeps callbacks away: transcript-receiver job j shows what the service was answered, and Refusals what was rejected here.',
+      'Find what keeps callbacks away: transcript-receiver job j shows what the service was answered (no error: it sent none, or another server took it), and Refusals what was rejected here.',
   },
   'store-not-writable': {
     facts: { store: { ...WELL.store, writable: false, reason: 'disk full', condition: 'full' } },

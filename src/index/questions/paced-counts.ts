@@ -32,12 +32,15 @@ const JOBS_OF_DAY_PER_MS = 5;
  * @param clock in milliseconds since the epoch
  */
 export function createPacedCounts<Counted>(keptFor: (counted: Counted) => number, clock: () => number) {
-  const kept = new Map<string, { readonly until: number; readonly counted: Promise<Counted> }>();
+  const kept = new Map<
+    string,
+    { readonly at: number; readonly for: number; readonly counted: Promise<Counted> }
+  >();
 
   async function keep(name: string, count: () => Promise<Counted>): Promise<Counted> {
     try {
       const counted = await count();
-      kept.set(name, { until: clock() + Math.floor(keptFor(counted)), counted: Promise.resolve(counted) });
+      kept.set(name, { at: clock(), for: Math.floor(keptFor(counted)), counted: Promise.resolve(counted) });
       return counted;
     } catch (error) {
       kept.delete(name);
@@ -47,9 +50,10 @@ export function createPacedCounts<Counted>(keptFor: (counted: Counted) => number
 
   return (name: string, count: () => Promise<Counted>): Promise<Counted> => {
     const known = kept.get(name);
-    if (known !== undefined && clock() < known.until) return known.counted;
+    // A clock that was set back must not keep it for as long.
+    if (known !== undefined && Math.abs(clock() - known.at) < known.for) return known.counted;
     const counted = keep(name, count);
-    kept.set(name, { until: Number.POSITIVE_INFINITY, counted });
+    kept.set(name, { at: 0, for: Number.POSITIVE_INFINITY, counted });
     return counted;
   };
 }

@@ -17,7 +17,8 @@ export function createReadBehind<T>(clock: () => number): ReadBehind<T> {
   let found: T | undefined;
 
   function refresh(): void {
-    if (read === null || clock() - askedAt < EVERY) return;
+    // A clock that was set back must not stop the readings for as long.
+    if (read === null || Math.abs(clock() - askedAt) < EVERY) return;
     askedAt = clock();
     read().then(
       (result) => {

@@ -56,6 +56,16 @@ describe('how often callbacks are counted', () => {
     expect(times('countCallbacks')).toBe(3);
   });
 
+  it('does not wait for a clock that was set back', async () => {
+    let now = NOW;
+    const { times, calls } = indexOf(500);
+    const count = createCallbackCounts(calls, () => now);
+    await count(null);
+    now -= 24 * HOUR;
+    await count(null);
+    expect(times('countCallbacks')).toBe(2);
+  });
+
   it('sets what a source missed against the jobs of that source', async () => {
     const lines = [
       ledgerLine({ receivedAt: new Date(NOW).toISOString(), jobId: 'a', source: 'big' }),

@@ -118,6 +118,10 @@ describe('metrics', () => {
     now += 300_000;
     await samples('issues');
     expect([asked, await samples('issues')]).toEqual([2, []]);
+    // The clock is set back.
+    now -= 86_400_000;
+    await samples('issues');
+    expect(asked).toBe(3);
   });
 
   it('tell refused strangers from the sender', async () => {

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import { isUlid } from '../../lib/text/id-cursor.js';
-import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/object-store.js';
+import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import { quarantineFolder } from '../layout.js';
 import type { QuarantinedRequest } from './quarantine.js';
 import { readRequest } from './read-request.js';
@@ -23,10 +23,7 @@ export function createQuarantineStore(store: ObjectStore): QuarantineStore {
   const oneAtATime = pLimit(1);
   const body = async (id: string) => {
     const reading = isUlid(id) ? await store.read(bodyKey(id)) : null;
-    if (reading === null) return null;
-    return buffer(reading.body).catch((cause: unknown) => {
-      throw new StoreError('read', `the quarantined body ${id} could not be read to its end`, { cause });
-    });
+    return reading === null ? null : buffer(reading.body);
   };
   return {
     request: async (id) => (isUlid(id) ? readRequest(store, id) : null),

@@ -184,16 +184,16 @@ describe('the archive', () => {
   ])(
     'keeps repeated names of one delivery apart: the first wins, a different second is a conflict, %s',
     async (_, size) => {
-      const [first, second] = [randomContent(size), randomContent(size)];
-      const items = await deliver([
-        [MEDIA, first],
-        [MEDIA, second],
-        [MEDIA, first],
-      ]);
-      expect(items.map((item) => item.outcome)).toEqual(['created', 'conflict', 'identical']);
-      expect((await readAll(store, 'jobs/job1/data'))?.equals(first)).toBe(true);
-      expect((await readAll(store, items[1]?.key ?? ''))?.equals(second)).toBe(true);
-      expect(await keysOf(store)).toHaveLength(2);
+      const [first, second, third] = [randomContent(size), randomContent(size), randomContent(size)];
+      const contents = [first, second, first, third];
+      const form = contents.map((content) => [MEDIA, content] as [typeof MEDIA, Buffer]);
+      const items = await deliver(form);
+      expect(items.map((item) => item.outcome)).toEqual(['created', 'conflict', 'identical', 'conflict']);
+      for (const [n, { key }] of items.entries())
+        expect((await readAll(store, key))?.equals(contents[n] ?? first)).toBe(true);
+      expect(items[0]?.key).toBe('jobs/job1/data');
+      expect((await deliver(form)).map((item) => item.outcome)).toEqual(contents.map(() => 'identical'));
+      expect(await keysOf(store)).toHaveLength(3);
     },
   );
 

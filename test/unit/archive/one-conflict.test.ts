@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StagedDelivery } from '../../../src/archive/archive.js';
 import { eraseJob } from '../../../src/operations/actions/erase/erase-job.js';
-import type { ObjectStore } from '../../../src/store/object-store.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import {
   archiveOver,
@@ -75,6 +75,14 @@ describe('identical bytes of a conflict', () => {
     const parts = { store: place.store, keyPrefixes: [''], sleep: async () => undefined, ledger };
     await eraseJob(parts, 'job1', { actor: 'tester', reason: null });
     for (const prefix of ['jobs/', '.conflicts/']) expect(await keysOf(place.store, prefix)).toEqual([]);
+  });
+
+  it('that come both ways at once are answered also where nothing may be deleted', async () => {
+    const denied = () => Promise.reject(new StoreError('delete', 'denied'));
+    const store = stepByStep({ ...place.store, delete: denied }, 2);
+    const deliveries = await Promise.all(WAYS.map((way) => staged(store, way)));
+    const items = (await Promise.all(deliveries.map((delivery) => commit(delivery)))).flat();
+    expect(items.map(({ outcome }) => outcome).sort()).toEqual(['conflict', 'identical']);
   });
 
   it('stay where the claim says when the copy of another delivery is removed while it is being read', async () => {

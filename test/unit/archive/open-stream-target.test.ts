@@ -58,8 +58,14 @@ describe('the upload of a streamed item', () => {
 
   it('fails when it cannot be opened though its key is free', async () => {
     const away = new StoreError('startUpload', 'away');
-    const { store } = recordingStore({ startUpload: () => Promise.reject(away) });
-    await expect(open(store)).rejects.toBe(away);
+    const { store, uploads } = recordingStore();
+    const failing: ObjectStore = {
+      ...store,
+      startUpload: (key, headers) => (key === KEY ? Promise.reject(away) : store.startUpload(key, headers)),
+    };
+    await expect(open(failing)).rejects.toBe(away);
+    // Beside it, it would be the conflict of nothing.
+    expect(uploads.opened).toEqual([]);
   });
 
   it('is not asked for again for a second item of the same name in one delivery', async () => {

@@ -275,6 +275,17 @@ describe('a body that cannot be decoded, of a job that was erased', () => {
     expect(at.keys().filter((key) => key.includes('quarantine'))).toEqual([]);
     expect(at.lines()).toEqual(NOTED);
   });
+
+  it('while only a part of it could be kept, is sent again, and nothing of it remains', async () => {
+    const at = receiverOver(async (operation, key) => {
+      if (operation !== 'create' || !key.endsWith('/request.json')) return;
+      await at.erase('job1');
+      at.pass(3);
+      throw new StoreError(operation, 'EIO');
+    });
+    await expect(at.receiver.receive(requestOf(BROKEN))).rejects.toMatchObject({ code: 'store-unavailable' });
+    expect(at.keys().filter((key) => key.includes('quarantine'))).toEqual([]);
+  });
 });
 
 describe('a callback that is refused', () => {

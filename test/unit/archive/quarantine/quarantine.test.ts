@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
+import { removeErasedBody } from '../../../../src/archive/quarantine/quarantined-bodies.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { quarantinedRequest } from '../../../support/quarantined-request.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -48,6 +49,21 @@ describe('the quarantine', () => {
     const request = store.objects.get(`${folder}request.json`);
     expect(request?.headers).toEqual({ contentType: 'application/json', metadata, content });
     expect(JSON.parse(String(request?.body))).toEqual(kept);
+  });
+
+  it.each([
+    ['is removed with the body', null, []],
+    ['stays while the body cannot be removed', { reason: 'retention', until: null } as const, [MARKER]],
+  ])('has an index whose entry %s, so that a repeated erasure finds it', async (_, kept, left) => {
+    const store = createMemoryStore();
+    await createQuarantine(store).keep(REQUEST, Buffer.from('{'));
+    const { purge } = store;
+    store.purge = async function* (folder) {
+      for await (const purged of purge.call(store, folder))
+        yield purged.key.endsWith('/body') ? { ...purged, kept } : purged;
+    };
+    await removeErasedBody(store, REQUEST.deliveryId, 'job1');
+    expect([...store.objects.keys()]).toEqual(left);
   });
 
   it('treats an existing body as its own only when the bytes are equal', async () => {

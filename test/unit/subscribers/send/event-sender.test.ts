@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import type { SentAttempt } from '../../../../src/domain/sent-attempt.js';
+import { StoreError } from '../../../../src/store/object-store.js';
 import { jobEventOf } from '../../../../src/subscribers/job-event.js';
 import type { SendResult } from '../../../../src/subscribers/send/endpoint.js';
 import type { EventTask } from '../../../../src/subscribers/send/event-attempts.js';
 import { EventSender } from '../../../../src/subscribers/send/event-sender.js';
 import { storedLine } from '../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
+import { until } from '../../../support/until.js';
 
 const MINUTE = 60_000;
 const EVENTS = 300;
@@ -17,19 +19,29 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** A sender with these answers, and what it did. */
-function senderOf(answer: () => Pick<SendResult, 'status' | 'retryAfterMs'>) {
+type Answer = Pick<SendResult, 'status' | 'retryAfterMs'>;
+
+const answerOf = (status: number | null): Answer => ({ status, retryAfterMs: null });
+
+/** A sender with these answers, and what it did. No answer: the request hangs until it is cut. */
+function senderOf(
+  answer: () => Answer | null,
+  more: Partial<ConstructorParameters<typeof EventSender>[0]> = {},
+) {
   const asked: { readonly id: string; readonly at: number; readonly status: number | null }[] = [];
   const attempts: Omit<SentAttempt, 'v'>[] = [];
   const dead: unknown[] = [];
   const sender = new EventSender({
     subscriber: 'crm',
     endpoint: {
-      async send({ id }): Promise<SendResult> {
-        const { status, retryAfterMs } = answer();
+      async send({ id }, signal): Promise<SendResult> {
+        const answered = answer();
+        const { status, retryAfterMs } = answered ?? answerOf(null);
         asked.push({ id, at: Date.now(), status });
         const at = new Date().toISOString();
-        return { at, delivered: status === 200, status, error: null, retryAfterMs };
+        if (answered === null) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        const error = answered === null ? 'aborted' : null;
+        return { at, delivered: status === 200, status, error, retryAfterMs };
       },
     },
     store: createMemoryStore(),
@@ -42,6 +54,7 @@ function senderOf(answer: () => Pick<SendResult, 'status' | 'retryAfterMs'>) {
     maxInFlight: 8,
     state: { waiting: [], openSince: null },
     isHolding: () => true,
+    ...more,
   });
   return { sender, asked, attempts, dead };
 }
@@ -66,6 +79,79 @@ it('leaves a subscriber alone for as long as it asks, with all events', async ()
   await jest.advanceTimersByTimeAsync(MINUTE);
   expect(asked.map(({ status }) => status)).toEqual([503, 200, 200]);
   await sender.stop(0);
+});
+
+it('sends nothing while another replica may have taken over', async () => {
+  let isHolding = false;
+  const { sender, asked } = senderOf(() => answerOf(200), { isHolding: () => isHolding });
+  await sender.accept(tasksOf(2));
+  await jest.advanceTimersByTimeAsync(MINUTE);
+  expect(asked).toEqual([]);
+  isHolding = true;
+  await jest.advanceTimersByTimeAsync(1000);
+  expect(asked).toHaveLength(2);
+  await sender.stop(0);
+});
+
+it('cuts what hangs when it stops, which stays untried', async () => {
+  const answers = [answerOf(500)];
+  const { sender, asked } = senderOf(() => answers.shift() ?? null);
+  const tasks = tasksOf(2);
+  await sender.accept(tasks);
+  await jest.advanceTimersByTimeAsync(MINUTE);
+  expect(asked.map(({ id }) => id)).toEqual([0, 1, 0].map((n) => tasks[n]?.event.id));
+  const stopping = sender.stop(1000);
+  await jest.advanceTimersByTimeAsync(1000);
+  await stopping;
+  expect(sender.oldestUntried()).toBe(tasks[1]);
+  expect(sender.snapshot().waiting).toMatchObject([{ id: tasks[0]?.event.id, attempts: 1 }]);
+});
+
+it('sends an event that waits no sooner when its line is read again, and one of which the store does not say whether it is erased', async () => {
+  const isErased = () => Promise.reject(new StoreError('head', 'away'));
+  const { sender, asked } = senderOf(() => answerOf(500), { isErased });
+  for (let n = 0; n < 3; n += 1) {
+    await sender.accept(tasksOf(1));
+    await jest.advanceTimersByTimeAsync(0);
+  }
+  expect(asked).toHaveLength(1);
+  await sender.stop(0);
+});
+
+it.each([
+  ['is kept once the store takes it, and sent no more', false],
+  ['of a former replica is kept, and not sent', true],
+])('an event that ended %s', async (_, isFormer) => {
+  jest.useRealTimers();
+  let fails = 2;
+  const store = createMemoryStore((operation) => {
+    if (operation === 'replace' && fails-- > 0) throw new StoreError(operation, 'away');
+  });
+  const [task] = tasksOf(1);
+  if (task === undefined) throw new Error('no event');
+  const { id, data, time: receivedAt } = task.event;
+  const place = { id, jobId: data.jobId, segment: task.segment, receivedAt, source: data.source };
+  const ended = {
+    ...place,
+    firstTriedAt: 1,
+    nextTryAt: 1,
+    attempts: 1,
+    history: [],
+    ended: 'rejected' as const,
+  };
+  const answers = [500, 410].map(answerOf);
+  const { sender, asked, dead } = senderOf(() => answers.shift() ?? answerOf(200), {
+    store,
+    state: { waiting: isFormer ? [ended] : [], openSince: null },
+    findEvent: async () => task.event,
+    times: { firstPause: 1, longestPause: 1, total: 600_000 },
+  });
+  if (!isFormer) await sender.accept([task]);
+  await until(() => dead.length > 0);
+  await sender.stop(0);
+  expect(asked.map(({ status }) => status)).toEqual(isFormer ? [] : [500, 410]);
+  expect([dead, sender.snapshot().waiting]).toEqual([[expect.objectContaining({ reason: 'rejected' })], []]);
+  expect([...store.objects.keys()].some((key) => key.includes(`/dead/${id}`))).toBe(true);
 });
 
 it('loses and repeats nothing over an hour of 500, asks little meanwhile, and sends all within minutes of its end', async () => {

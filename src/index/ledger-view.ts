@@ -65,12 +65,8 @@ interface FoundJob extends Pick<IndexedMatch, 'by'> {
 }
 
 interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
-  /** The job that is open for longest: its callback was received, or expected, at `since`. Instants are ISO 8601. */
-  readonly oldest: {
-    readonly jobId: string;
-    readonly since: string;
-    readonly retentionEndsAt: string;
-  } | null;
+  /** When the callback of the job that is open for longest was received, or expected (ISO 8601). */
+  readonly since: string | null;
   /** When the service next deletes results that can still be fetched; null when there are none. */
   readonly nextEnd: string | null;
 }
@@ -236,19 +232,20 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     async failingNow(query) {
       const kept = clock() - retention;
       const page = { ...query, limit: 1, since: kept };
-      const [{ counts, jobs }, [fetchable]] = await Promise.all([
+      const [
+        {
+          counts,
+          jobs: [oldest],
+        },
+        [fetchable],
+      ] = await Promise.all([
         index.call('failurePage', { ...page, after: null }),
         // What has ended is no longer at the service.
         index.call('findFailures', { ...page, outcome: FETCHABLE, after: [kept, ''] }),
       ]);
-      const [oldest] = jobs.map(({ job, first }) => ({
-        jobId: job,
-        since: writeInstant(first),
-        retentionEndsAt: writeInstant(first + retention),
-      }));
       return {
         counts,
-        oldest: oldest ?? null,
+        since: oldest === undefined ? null : writeInstant(oldest.first),
         nextEnd: fetchable === undefined ? null : writeInstant(fetchable.first + retention),
         index: await extentNow(),
       };

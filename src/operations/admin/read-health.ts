@@ -72,7 +72,6 @@ export async function readHealth(
     last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
     callbacks: facts.callbacks && callbackFigures(facts.callbacks, now),
     failing: facts.failing,
-    oldestOpen: facts.oldestOpen,
     quarantine,
     service: from.service,
     reconcile: facts.reconcile,

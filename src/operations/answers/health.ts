@@ -243,14 +243,6 @@ export const healthSchema = z
       .describe(
         'jobs whose last ledger line is a failure, by outcome, without rejected callbacks that the service still tries; those that the index has',
       ),
-    oldestOpen: z
-      .strictObject({
-        jobId: z.string(),
-        since: instant.describe('when its callback was received first, or expected'),
-        retentionEndsAt: instant.describe('when the service deletes its results, at the latest'),
-      })
-      .nullable()
-      .describe('the failing job whose results the service deletes first'),
     quarantine: z
       .strictObject({ waiting: count, waitingBytes: count, released: count, settled: count })
       .nullable(),

@@ -1,6 +1,6 @@
 import type { IndexExtent } from '../../index/index-extent.js';
 import type { LedgerViewStatus } from '../../index/questions/view-status.js';
-import type { CredentialState, Health, ReconcileFigures, VerifyFigures } from '../answers/health.js';
+import type { CredentialState, ReconcileFigures, VerifyFigures } from '../answers/health.js';
 import { issueOf } from '../issues/issue-kinds.js';
 import { type Issue, LEVELS, type Level } from '../issues/issues.js';
 import type { Unseen, Verdict } from '../issues/verdict-words.js';
@@ -36,7 +36,8 @@ export interface VerdictFacts {
   readonly isIndexed: boolean;
   /** Jobs whose last ledger line is a failure, by outcome. */
   readonly failing: Readonly<Record<string, number>> | null;
-  readonly oldestOpen: Health['oldestOpen'];
+  /** When the callback of the job that fails for longest was received, or expected (ISO 8601). */
+  readonly failingSince: string | null;
   /** When the service begins to delete the results of failing jobs (ISO 8601); null while that is far away. */
   readonly retentionEnds: string | null;
   /** Bodies waiting in quarantine. */
@@ -108,12 +109,12 @@ function receivingIssues({ receiver, lastProven, store, ownIssues }: VerdictFact
 }
 
 function failureIssues(facts: VerdictFacts): Issue[] {
-  const { failing, oldestOpen, retentionEnds, reconcile, isIndexed } = facts;
+  const { failing, failingSince, retentionEnds, reconcile, isIndexed } = facts;
   const outcomes = failing ?? {};
   const jobs = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
   const issues: Issue[] = [];
   if (jobs > 0) {
-    issues.push(issueOf('jobs-failing', { jobs, outcomes, since: oldestOpen?.since ?? null }));
+    issues.push(issueOf('jobs-failing', { jobs, outcomes, since: failingSince }));
   }
   if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
   // The failing jobs are the same ones, and there is more to say about them. While the index is built, it may lack what settled the others.

@@ -88,7 +88,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     index,
     isIndexed,
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
-    oldestOpen: failures?.oldest ?? null,
+    failingSince: failures?.since ?? null,
     retentionEnds: ifBefore(failures?.nextEnd, now + retentionWarning(retention)),
     waiting: quarantine?.waiting ?? null,
     reconcile,

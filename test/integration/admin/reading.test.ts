@@ -5,6 +5,7 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { until } from '../../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
@@ -59,6 +60,8 @@ describe('signing in', () => {
 
 describe('health', () => {
   it('sums up', async () => {
+    // On a busy machine the index may take longer than a request waits for it.
+    await until(async () => (await api.get('/health')).body.quarantine?.waiting === 1);
     const { status, body, headers } = await api.get('/health');
     expect(body.callbackAddress).toEqual({ url: null, port: Number(new URL(service.publicUrl).port) });
     expect(status).toBe(200);
@@ -67,13 +70,15 @@ describe('health', () => {
       verdict: {
         ...{ level: 'failing', index: { since: null, until: expect.any(String), missing: [] }, unseen: [] },
         issues: [
-          { topic: 'failures', code: 'jobs-failing', params: { jobs: 1, outcomes: { conflict: 1 } } },
+          {
+            ...{ topic: 'failures', code: 'jobs-failing' },
+            params: { jobs: 1, outcomes: { conflict: 1 }, since: expect.any(String) },
+          },
           { topic: 'reconcile', code: 'reconcile-not-configured', params: {} },
           { topic: 'quarantine', code: 'quarantine-growing', params: { bodies: 1 } },
         ],
       },
       failing: { conflict: 1 },
-      oldestOpen: { jobId: expect.any(String), since: body.verdict.issues[0].params.since },
       service: { configured: false, interval: null },
       version: 'test',
       ready: true,

@@ -55,7 +55,7 @@ const WELL: VerdictFacts = {
   index: INDEX,
   isIndexed: true,
   failing: {},
-  oldestOpen: null,
+  failingSince: null,
   retentionEnds: null,
   waiting: 0,
   reconcile: RECONCILED,
@@ -236,7 +236,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   'jobs-failing': {
     facts: {
       failing: { failed: 1, refused: 1200 },
-      oldestOpen: { jobId: 'j', since: '2026-11-20T07:52:00.000Z', retentionEndsAt: '' },
+      failingSince: '2026-11-20T07:52:00.000Z',
     },
     is: 'failures failing',
     params: {
@@ -574,10 +574,10 @@ describe('the verdict', () => {
     ['the ledger is still being read', { ledger: { ...WELL.ledger, state: 'loading' } }],
     ['the ledger cannot be read', { ledger: { ...WELL.ledger, error: 'no list' } }],
   ])('counts the failing jobs that the index has while %s', (_, overrides) => {
-    const oldestOpen = { jobId: 'j', since: '2026-11-20T07:52:00Z', retentionEndsAt: '' };
+    const failingSince = '2026-11-20T07:52:00Z';
     const retentionEnds = '2026-11-27T07:52:00Z';
     const { issues } = verdictOf(
-      { ...WELL, failing: { failed: 14 }, oldestOpen, retentionEnds, ...overrides },
+      { ...WELL, failing: { failed: 14 }, failingSince, retentionEnds, ...overrides },
       NOW,
     );
     expect(issues.map((issue) => describeIssue(issue).text)).toEqual(

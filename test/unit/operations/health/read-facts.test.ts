@@ -15,7 +15,7 @@ const SOURCES = {
   view: {
     status: () => status,
     extent: () => INDEX,
-    failingNow: async () => ({ counts: {}, oldest: null, nextEnd: null, index: INDEX }),
+    failingNow: async () => ({ counts: {}, since: null, nextEnd: null, index: INDEX }),
     callbacks: async () => CALLBACKS,
     bodyFigures: async () => ({ waiting: 0, waitingBytes: 0, released: 0, settled: 0 }),
   },

@@ -219,6 +219,7 @@ describe('receiving a callback', () => {
   it.each([
     [null, {}, 'none'],
     [null, { 'transfer-encoding': ['chunked'] }, 'chunked'],
+    [null, { 'transfer-encoding': ['Chunked'] }, 'chunked'],
     [0, {}, 'none'],
   ])('records how the body was framed: length %s, headers %j', async (declaredLength, headers, framing) => {
     const at = receiverOver();

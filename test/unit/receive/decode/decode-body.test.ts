@@ -629,6 +629,13 @@ describe('decodeBody: content encodings', () => {
     });
   });
 
+  it('decodes an encoded body to just the limit', async () => {
+    const body = zlib.gzipSync('x'.repeat(1000));
+    const sent = { contentType: 'audio/wav', contentEncoding: 'gzip', body };
+    expect((await decode({ ...sent, maxBytes: 1000 })).got).toEqual([['data', 'x'.repeat(1000)]]);
+    await expect(decode({ ...sent, maxBytes: 999 })).rejects.toEqual(new BodyTooLargeError(999));
+  });
+
   it('stops a bomb at the limit', async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(5 * 1024 * 1024));
     const sent = { contentType: 'audio/wav', maxBytes: 1_000_000 };

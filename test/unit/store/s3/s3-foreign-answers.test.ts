@@ -156,6 +156,10 @@ describe('a store that sends no request ids', () => {
       expect(await under.store.head('a')).toBeNull();
       under.standIn.misbehave = () => ({ kind: 'page', headers: { etag: '"5f-26"' } });
       await expect(under.store.create('b', BODY, HEADERS)).rejects.toThrow(StoreError);
+      // Nothing but the page says that this is not the store: its object is there.
+      under.standIn.misbehave = () => ({ kind: 'page', status: 404 });
+      await expect(under.store.head('uploaded')).rejects.toThrow(StoreError);
+      await expect(under.store.read('uploaded')).rejects.toThrow(StoreError);
     } finally {
       await under.close();
     }

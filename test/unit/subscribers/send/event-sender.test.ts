@@ -154,6 +154,29 @@ it.each([
   expect([...store.objects.keys()].some((key) => key.includes(`/dead/${id}`))).toBe(true);
 });
 
+it('asks for the line of an event that waits with pauses while the store does not give it', async () => {
+  let lookups = 0;
+  const waiting = {
+    ...{
+      id: 'e1',
+      jobId: 'job-1',
+      segment: { hour: 'h', writer: 'w', number: 1 },
+      receivedAt: new Date(0).toISOString(),
+    },
+    ...{ source: null, firstTriedAt: Date.now(), nextTryAt: Date.now(), attempts: 1, history: [] },
+  };
+  const { sender, asked } = senderOf(() => answerOf(200), {
+    state: { waiting: [waiting], openSince: null },
+    findEvent() {
+      lookups += 1;
+      return Promise.reject(new StoreError('read', 'away'));
+    },
+  });
+  await jest.advanceTimersByTimeAsync(MINUTE);
+  expect([lookups, asked, sender.snapshot().waiting.length]).toEqual([13, [], 1]);
+  await sender.stop(0);
+});
+
 it('loses and repeats nothing over an hour of 500, asks little meanwhile, and sends all within minutes of its end', async () => {
   let status = 500;
   const { sender, asked, attempts, dead } = senderOf(() => ({ status, retryAfterMs: null }));

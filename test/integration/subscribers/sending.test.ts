@@ -320,11 +320,17 @@ describe('a subscriber', () => {
   });
 
   it('is sent the repetition of a delivery that stored its artefacts and has no line, and no other repetition', async () => {
-    const store = createMemoryStore();
+    let fails = 1;
+    const store = createMemoryStore((operation, key) => {
+      if (operation === 'head' && key.startsWith('jobs/c/') && fails-- > 0)
+        throw new StoreError(operation, 'away');
+    });
     const { server, append } = await subscribed({ store });
     const first = storedLine({ jobId: 'a', items: [itemOf('a', 'created')] });
     const lost = storedLine({ jobId: 'b' });
-    for (const { jobId, deliveryId } of [first, lost])
+    // The store fails at its repetition, which is read again with that of b before it.
+    const beside = storedLine({ jobId: 'c' });
+    for (const { jobId, deliveryId } of [first, lost, beside])
       await store.create(`jobs/${jobId}/transcript.json`, Buffer.from('{}'), {
         contentType: 'application/json',
         metadata: { 'delivery-id': deliveryId },
@@ -332,7 +338,7 @@ describe('a subscriber', () => {
     const repeated = (job: string) =>
       storedLine({ jobId: job, outcome: 'duplicate', items: [itemOf(job, 'identical')] });
     await append(repeated('a'), first);
-    await append(repeated('b'));
+    await append(repeated('b'), repeated('c'));
     await append(repeated('b'));
     const last = storedLine();
     await append(last);
@@ -341,7 +347,7 @@ describe('a subscriber', () => {
       .map((request) => eventOf(request))
       .filter(({ subject }) => subject === 'b');
     expect(event).toMatchObject({ id: lost.deliveryId, data: { outcome: 'stored' } });
-    expect(idsOf(server).sort()).toEqual([first, lost, last].map((line) => line.deliveryId).sort());
+    expect(idsOf(server).sort()).toEqual([first, lost, beside, last].map((line) => line.deliveryId).sort());
   });
 
   it('is sent no more than its bounds allow at the same time', async () => {

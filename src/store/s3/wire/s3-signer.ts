@@ -171,12 +171,7 @@ export function createServerClock(onNotice?: (message: string) => void): ServerC
     const found = serverTime === null ? used : serverTime - Date.now();
     if (Math.abs(found - used) < WORTH_CORRECTING_MS) return false;
     offset = found;
-    const seconds = Math.round(Math.abs(found) / 1000);
-    onNotice?.(
-      `this machine's clock is ${seconds} s ${found < 0 ? 'ahead of' : 'behind'} the store's; ` +
-        "requests are signed with the store's time from now on. Set the clock: the ledger is not written with one that is more than " +
-        'five minutes off, and credentials depend on it.',
-    );
+    onNotice?.(noticeOf(found));
     return true;
   }
 
@@ -191,4 +186,15 @@ export function createServerClock(onNotice?: (message: string) => void): ServerC
     corrected: (failure, used) =>
       correct(failure, used) ? new S3Failure({ ...failure, code: RETRIED }) : failure,
   };
+}
+
+function noticeOf(offset: number): string {
+  if (Math.abs(offset) < WORTH_CORRECTING_MS)
+    return "this machine's clock agrees with the store's again; requests are signed with its time from now on.";
+  const seconds = Math.round(Math.abs(offset) / 1000);
+  return (
+    `this machine's clock is ${seconds} s ${offset < 0 ? 'ahead of' : 'behind'} the store's; ` +
+    "requests are signed with the store's time from now on. Set the clock: the ledger is not written with one that is more than " +
+    'five minutes off, and credentials depend on it.'
+  );
 }

@@ -32,6 +32,14 @@ describe.each([
     expect(under.notices[0]).toMatch(new RegExp(`clock is 1(200|199|201) s ${words} the store's`));
   });
 
+  it('is reported as right again once it was set', async () => {
+    await under.store.create('a', Buffer.from('a'), HEADERS);
+    under.standIn.clockAheadMs = 0;
+    expect(await under.store.create('b', Buffer.from('b'), HEADERS)).toBe('created');
+    expect(under.notices).toHaveLength(2);
+    expect(under.notices[1]).toMatch(/^this machine's clock agrees with the store's again/);
+  });
+
   it('is corrected by the refusal of a head, which names no reason', async () => {
     under.standIn.state.put(`${PREFIX}there`, Buffer.from('x'), {});
     expect((await under.store.head('there'))?.size).toBe(1);

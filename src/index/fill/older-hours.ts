@@ -7,8 +7,7 @@ import type { IndexCalls } from '../index-calls.js';
 import type { TakenHours } from './taken-hours.js';
 
 const DAY = 24 * HOUR;
-/** Milliseconds until an hour with missing segments or objects is read again, for each of them: it is read as a whole. */
-const RETRIED_EVERY = 10 * 60_000;
+const MINUTE = 60_000;
 /** Shares of `maxBytes`: old hours are read up to the one and deleted above the other. */
 const READ_BELOW = 0.8;
 const DELETE_ABOVE = 0.9;
@@ -39,7 +38,10 @@ export class OlderHours {
   readonly #maxBytes: number;
   /** The first open hour when what is older was looked at last. */
   #lookedIn: number | null = null;
-  #retriedAt = Number.NEGATIVE_INFINITY;
+  /** Keys of what was missing or damaged at the last look, the time since which these are, and the time of the last try. */
+  #missing = '';
+  #missingSince = 0;
+  #retriedAt = 0;
 
   constructor(taken: TakenHours, options: OlderHoursOptions) {
     this.#taken = taken;
@@ -114,12 +116,23 @@ export class OlderHours {
     return (await Promise.all(found)).flat();
   }
 
-  /** What was missing or damaged may have been restored. */
+  /**
+   * What was missing or damaged may have been restored. Hours are read again as a whole: after a minute for each at first, later after a
+   * tenth of the time that it was missing, and at least hourly.
+   */
   async *#retryMissing(): AsyncGenerator<void> {
     const { missing } = await this.#index.call('state');
+    const keys = missing.map(({ key }) => key).join();
     const hours = new Set(missing.map(({ key }) => hourAt(startOfHour(key))));
-    if (Math.abs(this.#now() - this.#retriedAt) < Math.min(HOUR, hours.size * RETRIED_EVERY)) return;
-    this.#retriedAt = this.#now();
+    const now = this.#now();
+    if (keys !== this.#missing) {
+      this.#missing = keys;
+      this.#missingSince = now;
+      this.#retriedAt = now;
+    }
+    const pause = Math.min(HOUR, Math.max(hours.size * MINUTE, (now - this.#missingSince) / 10));
+    if (Math.abs(now - this.#retriedAt) < pause) return;
+    this.#retriedAt = now;
     for (const hour of hours) {
       await this.#taken.readAgain(hour);
       yield;

@@ -63,7 +63,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(object).toEqual({ key: expect.stringMatching(/\.gz$/), segments: 0, unreadable: null });
     expect(await missing()).toContainEqual({ key: FIRST, segments: 3, unreadable: null });
     putBack();
-    now += 11 * MINUTE;
+    now += MINUTE;
     await expectAll();
     segmentsBack();
   });
@@ -90,7 +90,7 @@ describe('what the index cannot read of the ledger', () => {
     await fillAll(filler);
     expect(await missing()).toEqual([{ key: record, segments: 1, unreadable: null }]);
     putBack();
-    now += 11 * MINUTE;
+    now += MINUTE;
     await expectAll();
   });
 
@@ -101,7 +101,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(await missing()).toEqual([{ key: FIRST, segments: 1, unreadable: 1 }]);
     expect(await countLines()).toBe(5);
     putBack();
-    now += 11 * MINUTE;
+    now += MINUTE;
     await expectAll();
   });
 
@@ -118,13 +118,28 @@ describe('what the index cannot read of the ledger', () => {
       await fillAll(filler);
       expect(await missing()).toMatchObject([{ key: FIRST }]);
       restore();
-      now += 11 * MINUTE;
+      now += 2 * MINUTE;
       await expectAll();
       now += 2 * 24 * HOUR;
       expect((await merge()).faults).toEqual([]);
       await expectAll();
     },
   );
+
+  it('is read again ever more rarely, and at least hourly', async () => {
+    const putBack = takeOut([FIRST]);
+    await fillAll(filler);
+    for (const hours of [1, 30]) {
+      now += hours * HOUR;
+      await fillAll(filler);
+    }
+    putBack();
+    now += HOUR / 2;
+    await fillAll(filler);
+    expect(await missing()).toHaveLength(1);
+    now += HOUR / 2;
+    await expectAll();
+  });
 
   it('is nothing once an hour was merged again whose merged object was deleted', async () => {
     await mergeLedger({ store, clock: () => now, keepSegments: null });
@@ -137,7 +152,7 @@ describe('what the index cannot read of the ledger', () => {
     await expectAll();
   });
 
-  it('are lines and segments of an hour that is still written, until ten minutes after they were repaired', async () => {
+  it('are lines and segments of an hour that is still written, until a minute for each hour after they were repaired', async () => {
     now = Date.parse(WRITTEN) + MINUTE;
     const [, second = ''] = keysOf('.ndjson');
     const putBack = takeOut([FIRST, second]);
@@ -151,7 +166,7 @@ describe('what the index cannot read of the ledger', () => {
     await fillAll(filler);
     expect(await missing()).toHaveLength(2);
     putBack();
-    now += 9 * MINUTE;
+    now += MINUTE;
     await expectAll();
     expect((await index.call('state')).until).toBe(now);
     putSegment(store, WRITTEN, [ledgerLine()]);

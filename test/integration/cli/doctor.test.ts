@@ -194,6 +194,7 @@ describe('doctor before S3', () => {
   });
 
   afterEach(() => {
+    standIn.state.objects.clear();
     standIn.misbehave = () => null;
     standIn.ignoreConditions = false;
     standIn.state.versioning = null;
@@ -212,8 +213,8 @@ describe('doctor before S3', () => {
         forcePathStyle: true,
         accessKeyId: 'a',
         secretAccessKey: 'b',
-        retries: 0,
         // On a busy machine a request that times out would leave its object behind.
+        retries: 2,
         requestTimeout: '60s',
       },
     },

@@ -112,11 +112,19 @@ export class StoreHealth {
     };
   }
 
-  /** Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. */
+  /**
+   * Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. Rejects with
+   * `WeakStoreError` or `OtherStoreError`, once the canary is removed.
+   */
   async prove(): Promise<boolean> {
     this.#canary.start();
     const first = this.#canary.check();
-    if (!(await this.#first.prove(this.#pause))) return false;
+    const isProven = await this.#first.prove(this.#pause).catch(async (error: unknown) => {
+      // This replica will not run. The others would report it silent.
+      await this.stop();
+      throw error;
+    });
+    if (!isProven) return false;
     // It began before the proof ended, and reports a replica that is not ready.
     await first;
     await this.#canary.check();

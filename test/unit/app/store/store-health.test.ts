@@ -5,6 +5,7 @@ import type { Ledger } from '../../../../src/ledger/write/ledger.js';
 import { createLogger } from '../../../../src/observe/logger.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import type { ProbeReport } from '../../../../src/store/probe/probe-store.js';
+import { WeakStoreError } from '../../../../src/store/probe/store-proof.js';
 import { keysOf } from '../../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 import { until } from '../../../support/until.js';
@@ -14,12 +15,16 @@ const PROVEN: ProbeReport = {
   ...{ conditionalPut: 'holds', conditionalComplete: 'holds' },
 };
 
-function healthOf(store: ObjectStore, fault: Ledger['fault'] = () => null): StoreHealth {
+function healthOf(
+  store: ObjectStore,
+  fault: Ledger['fault'] = () => null,
+  probe = async () => PROVEN,
+): StoreHealth {
   const log = createLogger({ level: 'fatal', destination: { write: () => true } });
   return new StoreHealth(parseConfig({}), {
     ...{ store, erasures: { has: async () => false }, ledger: { fault } },
     ...{ log, failures: { failed: () => undefined }, memory: null },
-    probe: async () => PROVEN,
+    probe,
   });
 }
 
@@ -95,5 +100,15 @@ it('leaves no canary behind where a prefix is found denied while it stops', asyn
   deny();
   await proven;
   expect(health.ownIssues().map(({ code }) => code)).toEqual(['store-denied']);
+  expect(await keysOf(store, '.canary/')).toEqual([]);
+});
+
+it('leaves no canary behind in a store that is refused: others would report a silent replica', async () => {
+  const store = createMemoryStore();
+  const health = healthOf(store, undefined, async () => {
+    await until(() => [...store.objects.keys()].some((key) => key.startsWith('.canary/')));
+    return { ...PROVEN, trustworthy: false, conditionalPut: 'ignored', findings: ['It replaces objects.'] };
+  });
+  await expect(health.prove()).rejects.toThrow(WeakStoreError);
   expect(await keysOf(store, '.canary/')).toEqual([]);
 });

@@ -107,9 +107,10 @@ describe.each(BALANCERS)('through %s', (kind) => {
     expect(await sha256OfFile(path.join(replicas.folder, `jobs/${jobId}/data`))).toBe(body.sha256());
 
     const store = await openStore({ url: `file:${replicas.folder}` });
-    expect(await store.sweepUploads(new Date(Date.now() + 3_600_000))).toBe(1);
+    // The dead replica may have been writing its canary as well, and the other one may write its own at this moment.
+    expect(await store.sweepUploads(new Date(Date.now() + 3_600_000))).toBeGreaterThanOrEqual(1);
     await store.close();
-    expect(await unfinished()).toBe(0);
+    await until(async () => (await unfinished()) === 0);
     await replicas.start(victim);
   });
 });

@@ -100,15 +100,15 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>): AccessLedger
   };
 }
 
-/** Does something once per name and period; what failed is done again. */
+/** Does something once per name and period; what failed is done again. The time is monotonic: a clock that is set back ends no period later. */
 function createOncePer(period: number) {
   let begun = Number.NEGATIVE_INFINITY;
   let done = new Map<string, Promise<void>>();
   return {
-    isFull: () => done.size >= MAX_REMEMBERED && Date.now() - begun < period,
+    isFull: () => done.size >= MAX_REMEMBERED && performance.now() - begun < period,
     once(name: string, work: () => Promise<void>): Promise<void> {
-      if (Date.now() - begun >= period) {
-        begun = Date.now();
+      if (performance.now() - begun >= period) {
+        begun = performance.now();
         done = new Map();
       }
       const known = done.get(name);

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
+import { isContinuousIntegration } from '../../config/load/environment.js';
 import { reconcile } from '../../recovery/reconcile/reconcile.js';
 import type { RecoveredJob } from '../../recovery/reconcile/report/recovery-report.js';
 import { printLines } from '../shared/format/print.js';
@@ -11,8 +12,11 @@ import { type DemoStage, openDemoStage } from './demo-stage.js';
 
 export function createCommand(): Command {
   return new Command('demo')
-    .addOption(new Option('--once', 'end after the tour instead of going on until Ctrl-C').env('CI'))
-    .action(({ once = false }: { once?: boolean }) => untilSignal(1, (stop) => demo(once, stop)));
+    .option('--once', 'end after the tour instead of going on until Ctrl-C')
+    .action(async ({ once: onlyOnce }: { once?: true }) => {
+      const endsAfterTour = onlyOnce === true || isContinuousIntegration();
+      await untilSignal(1, (stop) => demo(endsAfterTour, stop));
+    });
 }
 
 /** Shows recovery with a real receiver and a simulated speech service. */

@@ -119,7 +119,7 @@ async function runOnce(
     });
     logSummary(log, report, progress.actor, finished(isOk(report), report.faults.length === 0));
     const { outcomes, recorded = 0, ignored, unconfigured, faults } = report;
-    return { outcomes, recorded, ignored, ...(unconfigured ? { unconfigured } : {}), faults };
+    return { outcomes, recorded, ignored, unconfigured, faults };
   } catch (error) {
     finished(false, false);
     log.error({ event: 'reconcile', err: error }, 'reconcile did not run');

@@ -232,17 +232,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     async failingNow(query) {
       const kept = clock() - retention;
       const page = { ...query, limit: 1, since: kept };
-      const [
-        {
-          counts,
-          jobs: [oldest],
-        },
-        [fetchable],
-      ] = await Promise.all([
+      const [{ counts, jobs }, [fetchable]] = await Promise.all([
         index.call('failurePage', { ...page, after: null }),
         // What has ended is no longer at the service.
         index.call('findFailures', { ...page, outcome: FETCHABLE, after: [kept, ''] }),
       ]);
+      const [oldest] = jobs;
       return {
         counts,
         since: oldest === undefined ? null : writeInstant(oldest.first),

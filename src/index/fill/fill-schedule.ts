@@ -30,10 +30,12 @@ export class FillSchedule {
   readonly #filler: Pick<IndexFiller, 'takeNew' | 'older'>;
   readonly #clock: () => number;
   #running = false;
-  #touchedAt = Number.NEGATIVE_INFINITY;
   #refreshedAt: number | null = null;
+  // These three by `performance.now`: the machine's clock may be set back.
+  #touchedAt = Number.NEGATIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
-  #startedAt = Number.POSITIVE_INFINITY;
+  /** When the schedule was started, or the last successful read began. */
+  #currentAt = Number.NEGATIVE_INFINITY;
   #isWhole = false;
   #failure: unknown = null;
   #filling: Promise<void> | null = null;
@@ -50,7 +52,7 @@ export class FillSchedule {
   start(): void {
     if (this.#running) return;
     this.#running = true;
-    this.#startedAt = this.#clock();
+    this.#currentAt = performance.now();
     void this.whole();
   }
 
@@ -64,13 +66,13 @@ export class FillSchedule {
   /** Somebody looks: what is new is asked for at the fast interval for the next minute. */
   touch(): void {
     const wasLookedAt = this.#isLookedAt();
-    this.#touchedAt = this.#clock();
+    this.#touchedAt = performance.now();
     if (!wasLookedAt) this.#plan();
   }
 
   /** Whether somebody did within the last minute. */
   #isLookedAt(): boolean {
-    return this.#clock() - this.#touchedAt < IN_USE;
+    return performance.now() - this.#touchedAt < IN_USE;
   }
 
   /** Takes what was written before the call. Rejects with `StoreError` and `IndexError`. */
@@ -91,7 +93,7 @@ export class FillSchedule {
 
   status(): FillStatus {
     const failure = this.#failure;
-    const silent = this.#clock() - Math.max(this.#refreshedAt ?? this.#startedAt, this.#startedAt);
+    const silent = performance.now() - this.#currentAt;
     const isOverdue = this.#running && failure === null && silent >= SLOW_INTERVAL + OVERDUE;
     const read = { refreshedAt: this.#refreshedAt, isWhole: this.#isWhole };
     if (isOverdue) {
@@ -115,7 +117,8 @@ export class FillSchedule {
     try {
       await this.#readNew();
       for await (const _step of this.#filler.older())
-        if (this.#asked !== null || this.#clock() - this.#readAt >= this.#interval()) await this.#readNew();
+        if (this.#asked !== null || performance.now() - this.#readAt >= this.#interval())
+          await this.#readNew();
       this.#isWhole = true;
     } catch (cause) {
       this.#failure = cause;
@@ -127,7 +130,8 @@ export class FillSchedule {
   }
 
   async #readNew(): Promise<void> {
-    const readAt = this.#clock();
+    const beganAt = this.#clock();
+    const readAt = performance.now();
     this.#readAt = readAt;
     const answered = this.#asked;
     this.#asked = null;
@@ -137,7 +141,8 @@ export class FillSchedule {
       answered?.reject(cause);
       throw cause;
     }
-    this.#refreshedAt = readAt;
+    this.#refreshedAt = beganAt;
+    this.#currentAt = readAt;
     this.#failure = null;
     answered?.resolve();
   }
@@ -148,7 +153,7 @@ export class FillSchedule {
     if (this.#filling !== null) return;
     if (this.#asked !== null) void this.whole();
     else if (this.#running) {
-      const due = Math.max(0, this.#readAt + this.#interval() - this.#clock());
+      const due = Math.max(0, this.#readAt + this.#interval() - performance.now());
       this.#timer = setTimeout(() => void this.whole(), Math.min(this.#interval(), due)).unref();
     }
   }

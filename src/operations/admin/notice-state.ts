@@ -28,7 +28,7 @@ export interface Seen {
   readonly whole: boolean;
 }
 
-/** The state after the verdict was read. */
+/** The state after the verdict was read. Times in the future are those of a clock that was set back since: nothing waits for them. */
 export function afterLook(tracked: TrackedIssues, { issues, whole }: Seen, now: number): TrackedIssues {
   const next: Record<string, TrackedIssue> = {};
   for (const issue of issues) {
@@ -37,14 +37,14 @@ export function afterLook(tracked: TrackedIssues, { issues, whole }: Seen, now: 
   }
   for (const [name, known] of Object.entries(tracked)) {
     if (name in next) continue;
-    if (known.told !== null) next[name] = whole ? known : { ...known, lastSeen: now };
+    if (known.told !== null) next[name] = { ...known, lastSeen: whole ? Math.min(known.lastSeen, now) : now };
     else if (now - known.lastSeen <= OPEN_AFTER) next[name] = known;
   }
   return next;
 }
 
 function whilePresent(known: TrackedIssue | undefined, issue: Issue, now: number): TrackedIssue {
-  if (known === undefined)
+  if (known === undefined || (known.told === null && Date.parse(known.notice.since) > now))
     return { notice: noticeOf(issue, new Date(now).toISOString()), lastSeen: now, told: null };
   const { notice, told } = known;
   // A subscriber that was warned must hear that somebody has to act now.

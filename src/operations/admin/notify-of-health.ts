@@ -50,7 +50,7 @@ export function noticeSubscribers(all: ReadonlyMap<string, EventFilter>): Map<st
 export function createHealthNotices(options: NoticesOptions) {
   const { subscribers, outbox, store, health, onError, clock = Date.now } = options;
   const known = new Map<string, TrackedIssues>();
-  const pausedUntil = new Map<string, number>();
+  const failedAt = new Map<string, number>();
   let isSender = false;
   let saved = '';
   let looking: ReturnType<typeof repeat> | null = null;
@@ -74,13 +74,13 @@ export function createHealthNotices(options: NoticesOptions) {
   }
 
   async function sendTo(name: string, events: readonly string[], signal: AbortSignal): Promise<void> {
-    if ((pausedUntil.get(name) ?? 0) > clock()) return;
+    if (Math.abs(clock() - (failedAt.get(name) ?? Number.NEGATIVE_INFINITY)) < PAUSE) return;
     for (const issue of Object.values(issuesOf(name))) {
       const event = dueEvent(issue, store.location, clock());
       if (event === null) continue;
       const isWanted = events.includes(eventName(event));
       if (isWanted && !(await outbox.send(name, event, signal)).delivered)
-        return void pausedUntil.set(name, clock() + PAUSE);
+        return void failedAt.set(name, clock());
       known.set(name, afterDelivery(issuesOf(name), event));
     }
   }

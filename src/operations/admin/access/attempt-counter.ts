@@ -15,7 +15,7 @@ export function createAttemptCounter(clock: () => number): AttemptCounter {
     count(name) {
       const now = clock();
       const known = attempts.get(name);
-      const entry = known && now - known.since < MINUTE ? known : { since: now, count: 0 };
+      const entry = known && Math.abs(now - known.since) < MINUTE ? known : { since: now, count: 0 };
       entry.count += 1;
       attempts.set(name, entry);
       const [oldest] = attempts.keys();

@@ -124,6 +124,29 @@ describe('notices of health', () => {
     expect(ids()).toHaveLength(arrived);
   });
 
+  it('wait for nothing that a clock said which was a day ahead', async () => {
+    const DAY = 86_400_000;
+    const only = replica('a');
+    now += DAY;
+    issues = [STORE];
+    await pass(OPEN_AFTER + 15_000, only);
+    answer = 500;
+    issues = [QUARANTINE];
+    await pass(OPEN_AFTER + 15_000, only);
+    issues = [QUARANTINE, issueOf('index-behind', { reason: 'its disk is full', since: null })];
+    await pass(15_000, only);
+    now -= DAY;
+    answer = 204;
+    await pass(OPEN_AFTER + CLOSE_AFTER + 30_000, only);
+    const titles = new Set(sent());
+    expect([...titles]).toEqual([
+      'opened store-not-writable',
+      'opened quarantine-growing',
+      'opened index-behind',
+      'closed store-not-writable',
+    ]);
+  });
+
   it('go out while the store is down, once, and the end of it afterwards', async () => {
     const replicas = [replica('a'), replica('b')];
     await pass(60_000, ...replicas);

@@ -60,6 +60,9 @@ describe('signing in', () => {
     expect(authenticate(request(['Bearer token-of-the-operators'])).actor).toBe('ops');
     now = 60_000;
     expect(fail()).toBe('credential-invalid');
+    expect([fail(), fail()]).toEqual(['credential-invalid', 'too-many-attempts']);
+    now = -86_400_000;
+    expect(fail()).toBe('credential-invalid');
   });
 
   it('delays responses to a peer over the rate, and closes the connection when many are delayed', async () => {

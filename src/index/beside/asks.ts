@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IndexError } from '../index-error.js';
@@ -7,8 +16,12 @@ import { IndexError } from '../index-error.js';
 /** What another process wants in the index: what was written before it asks, or everything that the index is to have. */
 export type Ask = 'new' | 'whole';
 
-/** An ask is an empty file in a folder beside the index. The writer of the index removes it when it is done, or writes into it why it failed. */
+/**
+ * An ask is a file of one byte in a folder beside the index. The writer of the index removes it when it is done, or appends why it failed. On a
+ * full disk there is no room for the byte, and nobody waits for a writer that has none for its answer.
+ */
 const folderOf = (path: string) => `${path}-asks`;
+const ASKED = '\n';
 /** Milliseconds between looks for asks, for the answer, and whether the writer still lives. */
 const ASKS_LOOKED_EVERY = 100;
 const ANSWER_LOOKED_EVERY = 20;
@@ -36,7 +49,7 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
       const reason = error instanceof Error ? error.message : String(error);
       const text = `the process that keeps the index could not read the ledger: ${reason}`;
       // Whoever asked may have gone.
-      if (existsSync(file)) writeFileSync(file, text);
+      if (existsSync(file)) appendFileSync(file, text);
     }
   }
 
@@ -82,8 +95,9 @@ export interface AskOptions {
 export async function askWriter(path: string, ask: Ask, { patience, isKept }: AskOptions): Promise<void> {
   const file = join(folderOf(path), `${ask}-${randomUUID()}`);
   try {
-    writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, ASKED, { flag: 'wx', mode: 0o600 });
   } catch {
+    rmSync(file, { force: true });
     throw lost('takes no questions');
   }
   try {
@@ -91,7 +105,7 @@ export async function askWriter(path: string, ask: Ask, { patience, isKept }: As
       await sleep(ANSWER_LOOKED_EVERY);
       const size = statSync(file, { throwIfNoEntry: false })?.size;
       if (size === undefined) return;
-      if (size > 0) throw new IndexError(readFileSync(file, 'utf8'));
+      if (size > ASKED.length) throw new IndexError(readFileSync(file, 'utf8').trim());
       if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) throw lost('has ended');
       if (waited >= patience) throw lost('does not answer');
     }

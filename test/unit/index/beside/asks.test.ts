@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Ask, answerAsks, askWriter } from '../../../../src/index/beside/asks.js';
@@ -40,6 +40,17 @@ describe('asks of the writer of an index', () => {
     );
     writer.stop();
     expect(asks()).toEqual([]);
+  });
+
+  it('have their room on the disk before they are answered: a writer on a full one could not say why it failed', async () => {
+    const rooms: number[] = [];
+    const writer = answerAsks(path, async () => {
+      rooms.push(...asks().map((name) => statSync(join(`${path}-asks`, name)).size));
+      throw new Error('database or disk is full');
+    });
+    await expect(askWriter(path, 'new', KEPT)).rejects.toThrow(/disk is full$/);
+    writer.stop();
+    expect(rooms).toEqual([1]);
   });
 
   it('end without an answer when the writer does not give one in time, and when it has ended', async () => {

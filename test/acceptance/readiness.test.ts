@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../src/cli/doctor/finding.js';
 import { describeIssue } from '../../src/operations/issues/describe-issue.js';
 import type { Verdict } from '../../src/operations/issues/verdict-words.js';
 import { SECRET } from '../support/outbox/subscribed.js';
@@ -23,7 +22,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
 /*
- * Everything that a callback needs, taken away one by one: /readyz, the verdict and doctor name it, and it is over once it is back. The
+ * Everything that a callback needs, taken away one by one: /readyz, the verdict and status name it, and it is over once it is back. The
  * interval of the checks is a tenth of the default one.
  */
 
@@ -54,8 +53,6 @@ interface Named {
   /** What `/readyz` says is wrong. */
   readonly cause: string;
   readonly issue: { readonly code: string; readonly params?: Record<string, unknown> };
-  readonly check: string;
-  readonly finding: RegExp;
   /** What `status` says. */
   readonly status: RegExp;
 }
@@ -80,10 +77,6 @@ async function issuesAt({ api }: Place) {
   return verdict.issues as { code: string; level: string; params: Record<string, unknown> }[];
 }
 
-async function findingsOf({ env }: Place): Promise<Finding[]> {
-  return JSON.parse((await runCommand(['doctor', '--json'], env)).stdout).findings;
-}
-
 /** What `status` says is failing. */
 async function failingIn({ env }: Place): Promise<string> {
   const { verdict } = JSON.parse((await runCommand(['status', '--json'], env)).stdout) as {
@@ -93,7 +86,7 @@ async function failingIn({ env }: Place): Promise<string> {
   return failing.map((issue) => describeIssue(issue).text).join('\n');
 }
 
-async function expectNamed(place: Place, { cause, issue, check, finding, status }: Named): Promise<void> {
+async function expectNamed(place: Place, { cause, issue, status }: Named): Promise<void> {
   await until(async () => (await readiness(place)).cause === cause);
   expect((await readiness(place)).status).toBe(503);
   // On a busy machine a late canary is an issue of the same code before, with another condition.
@@ -107,8 +100,6 @@ async function expectNamed(place: Place, { cause, issue, check, finding, status 
   );
   // It reads what the store holds, and tries what may not have been written there.
   await until(async () => status.test(await failingIn(place)), 1000);
-  const found = (await findingsOf(place)).filter((each) => each.check === check && each.verdict === 'failed');
-  expect(found.map(({ message }) => message).join('\n')).toMatch(finding);
 }
 
 async function expectOver(place: Place): Promise<void> {
@@ -201,8 +192,6 @@ describe('before a bucket', () => {
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-denied', params: { prefix: 'ledger/', condition: 'denied' } },
-      check: 'store prefixes',
-      finding: /below ledger\/: .*access denied/,
       status: /below ledger\/ since/,
     });
     await expectReadySoon();
@@ -230,8 +219,6 @@ describe('before a bucket', () => {
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-denied', params: { prefix: 'other/jobs/', sources: ['other'] } },
-      check: 'store prefixes',
-      finding: /below jobs\/[\s\S]*below other\/jobs\//,
       status: /below jobs\/ since[\s\S]*below other\/jobs\/ since/,
     });
   });
@@ -247,8 +234,6 @@ describe('before a bucket', () => {
     for (const job of [id, `${id}-new`])
       await sendCallback(place, `id=${job}&status=success`, OTHER_TRANSCRIPT, JSON_TYPE);
     await until(async () => (await issuesAt(place)).some(({ params }) => params.prefix === 'jobs/'));
-    const found = (await findingsOf(place)).filter(({ check }) => check === 'store prefixes');
-    expect(found[0]?.message).toMatch(/below jobs\/: .*access denied/);
   });
 
   it('names the quarantine, which stops no source', async () => {
@@ -269,10 +254,6 @@ describe('before a bucket', () => {
     expect((await named()).sort()).toEqual(WORK_PREFIXES.map((prefix) => `warning ${prefix} denied`).sort());
     expect(await readiness(limited)).toEqual({ status: 200 });
     expect((await deliver(limited)).status).toBe(200);
-    const found = (await findingsOf(limited)).filter(({ check }) => check === 'store prefixes');
-    expect(found.map(({ message }) => /below (.+?): .*access denied/.exec(message)?.[1]).sort()).toEqual(
-      [...WORK_PREFIXES].sort(),
-    );
     limited.standIn.misbehave = () => null;
     await expectOver(limited);
     await until(async () => (await named()).length === 0);
@@ -288,8 +269,6 @@ describe('before a bucket', () => {
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-not-writable' },
-      check: 'store prefixes',
-      finding: /below \.canary\/: .*access denied[\s\S]* No receiver is ready\./,
       status: /denied/,
     });
   });
@@ -301,8 +280,6 @@ describe('before a bucket', () => {
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-denied', params: { prefix: '.erasure-log/' } },
-      check: 'store prefixes',
-      finding: /below \.erasure-log\//,
       status: /below \.erasure-log\/ since/,
     });
   });
@@ -312,8 +289,6 @@ describe('before a bucket', () => {
     await expectNamed(place, {
       cause: 'clock',
       issue: { code: 'clock' },
-      check: 'clock',
-      finding: /clock is 9\d\d s behind the store's/,
       status: /16 minutes behind the store's/,
     });
     expect(await deliver(place)).toMatchObject({ status: 503, json: { code: 'clock' } });
@@ -325,8 +300,6 @@ describe('before a bucket', () => {
     await expectNamed(place, {
       cause: 'full',
       issue: { code: 'store-not-writable', params: { condition: 'full' } },
-      check: 'store',
-      finding: /no space is left/,
       status: /no space is left/,
     });
   });
@@ -336,8 +309,6 @@ describe('before a bucket', () => {
     await expectNamed(place, {
       cause: 'overwrites',
       issue: { code: 'store-not-writable', params: { condition: 'overwrites' } },
-      check: 'store conditional writes',
-      finding: /REPLACE objects/,
       status: /ignores the condition/,
     });
     expect((await deliver(place)).status).toBe(503);
@@ -471,8 +442,6 @@ describe('before a folder', () => {
     await expectNamed(place, {
       cause: 'missing',
       issue: { code: 'store-denied', params: { prefix: 'ledger/', condition: 'missing' } },
-      check: 'store prefixes',
-      finding: /ledger is gone, and objects were in it: bring it back/,
       status: /ledger is gone, and objects were in it/,
     });
     await rename(`${folder}/away`, at('ledger'));
@@ -501,10 +470,6 @@ describe('before a folder', () => {
     // The two are tried one after the other.
     await until(async () => (await denied()).length === 2);
     expect((await denied()).map(({ params }) => params.prefix).sort()).toEqual(['jobs/', 'ledger/']);
-    // Where root runs this, doctor does as well, for whom nothing is denied: it tells what the receiver reports.
-    const isNamed = ({ verdict, message }: Finding) =>
-      verdict === 'failed' && /below jobs\/.*permission denied/.test(message);
-    await until(async () => (await findingsOf(place)).some(isNamed), 500);
     for (const name of ['jobs', 'ledger']) await chmod(at(name), 0o700);
     await expectOver(place);
   });
@@ -525,13 +490,6 @@ describe('before a folder', () => {
     expect(issue).toMatchObject({ level: 'failing', params: { replica: 'late' } });
     expect(await readiness(place)).toEqual({ status: 200 });
     expect((await runCommand(['status'], place.env)).stdout).toMatch(/clock of late is 16 minutes ahead/);
-    expect(await findingsOf(place)).toContainEqual(
-      expect.objectContaining({
-        check: 'replicas',
-        verdict: 'failed',
-        message: expect.stringMatching(/late/),
-      }),
-    );
     await writeFile(clock, '0');
     await until(async () => (await readiness(wrong)).status === 200);
   });

@@ -16,6 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const TOKEN = 'correct-horse-battery-staple';
 const CREDENTIALS = { main: { headers: [`X-Callback-Token: ${TOKEN}`] } };
+const SECRETS = [`whsec_${Buffer.alloc(24, 1).toString('base64')}`];
 
 async function doctor(
   settings: Record<string, unknown>,
@@ -148,10 +149,9 @@ describe('doctor', () => {
   });
 
   it('names the setting that a bucket lacks, goes on with what needs no store, and says what it skipped', async () => {
-    const secrets = [`whsec_${Buffer.alloc(24, 1).toString('base64')}`];
     const { code, one } = await doctor({
       store: { url: 's3://my-bucket/transcripts' },
-      subscribers: { crm: { url: 'http://127.0.0.1:9/', secrets } },
+      subscribers: { crm: { url: 'http://127.0.0.1:9/', secrets: SECRETS } },
     });
     expect(code).toBe(1);
     expect(one('store')?.message).toMatch(/Region is missing; set store\.s3\.region /);
@@ -250,6 +250,40 @@ describe('doctor before S3', () => {
       message: expect.stringContaining('QuotaExceeded'),
       advice: expect.stringContaining('Raise the quota'),
     });
+  });
+
+  it('names every prefix that a receiver cannot use, and what that stops', async () => {
+    const isTried = (key: string) => /^prefix\/\.(probe|doctor)\//.test(key);
+    standIn.misbehave = ({ operation, key }) =>
+      (operation === 'PutObject' && !isTried(key)) || key.startsWith('prefix/.erasure-log/')
+        ? { kind: 'answer', status: 403, code: 'AccessDenied' }
+        : null;
+    const { about } = await doctor({
+      ...settings(),
+      sources: { default: {}, other: { keyPrefix: 'other/' } },
+      subscribers: { crm: { url: 'http://127.0.0.1:9/', secrets: SECRETS } },
+    });
+    const found = about('store prefixes').map(({ message }) => message);
+    expect(found.map((message) => /below (.+?): .*access denied/.exec(message)?.[1]).sort()).toEqual(
+      [
+        ...[
+          'jobs/',
+          'other/jobs/',
+          'ledger/',
+          '.erasure-log/',
+          'quarantine/',
+          '.quarantine-jobs/',
+          '.conflicts/',
+        ],
+        ...['ledger-hours/', '.erasures/', '.ended/', 'replays/', 'reports/', 'outbox/', '.outbox-jobs/'],
+        ...['.notices/', '.canary/'],
+      ].sort(),
+    );
+    expect(found).toContainEqual(expect.stringMatching(/below other\/jobs\/: .*\. .*other/));
+    expect(found).toContainEqual(expect.stringMatching(/below \.canary\/: .* No receiver is ready\.$/));
+    expect(found).toContainEqual(
+      expect.stringMatching(/below replays\/: .* No replay can begin or go on\.$/),
+    );
   });
 
   it('finds no lifecycle rule and no versions, and says what a rule is for', async () => {

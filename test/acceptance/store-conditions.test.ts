@@ -226,17 +226,17 @@ describe('an unavailable store before a receiver of its own', () => {
 
   it.concurrent('that is no bucket at the start is named once with what to do, without stacks', async () => {
     const { proxy, start } = await openPlace();
-    let probes = 0;
+    let beginnings = 0;
     let listings = 0;
     proxy.fault = ({ method, url }) => {
-      if (method === 'PUT' && url.includes('.probe')) probes += 1;
+      if (url.includes('.store/marker.json')) beginnings += 1;
       if (method === 'GET' && url.includes('replays')) listings += 1;
       return { kind: 'answer', status: 404, code: 'NoSuchBucket' };
     };
     const { log } = await start();
     const named = ['store-failed', 'store-probe', 'sweep-failed'];
     await until(
-      () => probes > 2 && listings > 0 && named.every((name) => log.some(({ event }) => event === name)),
+      () => beginnings > 2 && listings > 0 && named.every((name) => log.some(({ event }) => event === name)),
     );
     const failures = log.filter(({ level }) => level === 'error');
     expect(failures.map(({ event }) => event).sort()).toEqual(named);

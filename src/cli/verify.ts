@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config/config.js';
-import { parseDuration, parseSize } from '../config/units.js';
-import { ITEM_KINDS } from '../domain/kinds.js';
+import { parseSize } from '../config/units.js';
 import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
 import type { VerifyReport } from '../recovery/verify/verify-report.js';
 import { packageVersion } from './package-version.js';
@@ -17,7 +16,6 @@ interface Options {
   readonly until?: Date;
   readonly deep?: true;
   readonly maxRate?: number;
-  readonly expiredAfter: Readonly<Record<string, number>>;
   readonly json?: true;
 }
 
@@ -36,12 +34,6 @@ export function createCommand(): Command {
       '--max-rate <size>',
       'with --deep: read at most this many bytes a second, such as 50MiB',
       readRate,
-    )
-    .option(
-      '--expired-after <[kind=]duration>',
-      'a missing artefact that is older has expired, e.g. 90d or data=30d; repeatable',
-      readLifetime,
-      {},
     )
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
@@ -77,9 +69,8 @@ async function run(work: RecoveryWork, options: Options & Window): Promise<Verif
     const rate = `${Math.round(checked / seconds)} artefacts and ${Math.round(bytes / seconds)} bytes a second`;
     progress.show(`${checked} artefacts, ${bytes} bytes ${deep ? 'read' : 'intact'}, ${rate}`);
   };
-  const { expiredAfter } = options;
   const version = packageVersion();
-  return verify(parts, { version, since, until, deep, maxRate, expiredAfter, signal, onProgress });
+  return verify(parts, { version, since, until, deep, maxRate, signal, onProgress });
 }
 
 /** As for `reconcile`: 4 takes precedence over 3. */
@@ -92,16 +83,4 @@ function readRate(text: string): number {
   const rate = parseSize(text);
   if (rate !== undefined && rate > 0) return rate;
   throw new UsageError('--max-rate expects a size such as 50MiB');
-}
-
-const KINDS: readonly string[] = [...ITEM_KINDS, 'quarantine'];
-
-function readLifetime(text: string, known: Readonly<Record<string, number>>): Record<string, number> {
-  const [, kind = 'all', lifetime] = /^(?:([^=]+)=)?([^=]+)$/.exec(text) ?? [];
-  const duration = /[a-z]/i.test(lifetime ?? '') ? parseDuration(lifetime) : undefined;
-  if (duration !== undefined && (kind === 'all' || KINDS.includes(kind)))
-    return { ...known, [kind]: duration };
-  throw new UsageError(
-    `--expired-after expects a duration such as 90d, or kind=duration with one of ${KINDS.join(', ')}`,
-  );
 }

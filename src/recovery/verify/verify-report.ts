@@ -53,8 +53,6 @@ export interface VerifyReport {
   readonly window: { readonly since: string; readonly until: string };
   /** The bytes were read and hashed. */
   readonly deep: boolean;
-  /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
-  readonly expiredAfter: Readonly<Record<string, number>>;
   /** ISO 8601, by kind of `retention.<kind>`: what was received before and is missing counts as expired. */
   readonly expiredBefore: Readonly<Record<string, string>>;
   /** The run looked everywhere. */
@@ -127,7 +125,7 @@ export interface VerifyReportBuilder {
 
 type VerifyScope = Pick<
   VerifyReport,
-  'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredAfter' | 'expiredBefore'
+  'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredBefore'
 >;
 
 export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyReportBuilder {

@@ -38,8 +38,6 @@ export interface VerifyOptions {
   readonly deep?: boolean;
   /** Bytes a second that are read at most; null for no limit. */
   readonly maxRate?: number | null;
-  /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
-  readonly expiredAfter?: Readonly<Record<string, number>>;
   readonly signal?: AbortSignal | undefined;
   /** Called after every artefact, and with `deep` for every chunk of one. */
   readonly onProgress?: (progress: VerifyProgress) => void;
@@ -53,8 +51,6 @@ interface VerifyProgress {
 
 interface Run {
   readonly parts: VerifyParts;
-  readonly startedAt: number;
-  readonly expiredAfter: Readonly<Record<string, number>>;
   readonly expiredBefore: ExpiredBefore;
   readonly signal: AbortSignal | undefined;
   readonly checking: CheckOptions;
@@ -77,7 +73,7 @@ const MAX_FAILURES = 1000;
  * run, the report holds what was checked until then.
  */
 export async function verify(parts: VerifyParts, options: VerifyOptions): Promise<VerifyReport> {
-  const { signal, deep = false, maxRate = null, expiredAfter = {}, onProgress } = options;
+  const { signal, deep = false, maxRate = null, onProgress } = options;
   const startedAt = parts.clock();
   const until = options.until ?? new Date(startedAt);
   const window = { since: options.since.toISOString(), until: until.toISOString() };
@@ -86,7 +82,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
     startedAt: new Date(startedAt).toISOString(),
     version: options.version,
     store: parts.store.location,
-    ...{ window, deep, expiredAfter, expiredBefore: timesOf(expiredBefore) },
+    ...{ window, deep, expiredBefore: timesOf(expiredBefore) },
   });
   if (fault !== null) report.fault(null, fault);
   const settlements = createJobSettlements(parts.store);
@@ -102,7 +98,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
       return pace(bytes);
     },
   };
-  const run: Run = { parts, startedAt, expiredAfter, expiredBefore, signal, checking, settlements, report };
+  const run: Run = { parts, expiredBefore, signal, checking, settlements, report };
 
   const walk = { store: parts.store, window, deep, expiredBefore: expiredBefore('ledger') };
   /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
@@ -205,7 +201,7 @@ async function isReplaced(objects: ObjectStore, { key, size, sha256 }: ArtefactC
 
 /** Why an artefact need not be as the ledger says; null without such a reason. */
 async function excuseOf(
-  { expiredAfter, expiredBefore, startedAt, settlements }: Run,
+  { expiredBefore, settlements }: Run,
   { kind, jobId, receivedAt }: ArtefactClaim,
   result: CheckResult,
 ): Promise<'expired' | 'erased' | null> {
@@ -213,9 +209,7 @@ async function excuseOf(
   const { state } = result;
   // The sweep removes the request.json of a quarantined body first.
   const isGone = state === 'missing' || (state === 'damaged' && result.reason === 'request');
-  if (isGone && Date.parse(receivedAt) < expiredBefore(objectKindOf(kind))) return 'expired';
-  const lifetime = expiredAfter[kind] ?? expiredAfter.all ?? Number.POSITIVE_INFINITY;
-  return state === 'missing' && startedAt - Date.parse(receivedAt) > lifetime ? 'expired' : null;
+  return isGone && Date.parse(receivedAt) < expiredBefore(objectKindOf(kind)) ? 'expired' : null;
 }
 
 /** Without an answer nothing counts as expired, and the report says why. */

@@ -15,7 +15,6 @@ function reportOf(missing: number, lines: number) {
       store: 'memory:',
       window,
       deep: false,
-      expiredAfter: {},
       expiredBefore: {},
     },
   });

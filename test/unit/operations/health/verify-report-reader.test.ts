@@ -40,7 +40,6 @@ function report({ startedDaysAgo, days = 30, deep = false, findings = [], fault,
     deep,
     version: '1',
     store: 'memory:',
-    expiredAfter: {},
     expiredBefore: {},
   };
   const builder = buildVerifyReport(scope);

@@ -7,8 +7,6 @@ interface ClaimMemory {
    * was claimed with other content.
    */
   add(key: string, content: string): 'new' | 'repeated' | 'different';
-  /** False once a key has been forgotten, so that it may be `new` again. */
-  readonly exact: boolean;
 }
 
 /** Some 100 bytes each. The last one to two such generations are remembered. */
@@ -22,7 +20,6 @@ const KEYS_PER_GENERATION = 2 ** 18;
 export function createClaimMemory(keysPerGeneration = KEYS_PER_GENERATION): ClaimMemory {
   let young = new Map<string, number>();
   let old = new Map<string, number>();
-  let exact = true;
   return {
     add(key, content) {
       const fingerprint = fingerprintOf(key);
@@ -30,15 +27,11 @@ export function createClaimMemory(keysPerGeneration = KEYS_PER_GENERATION): Clai
       const known = young.get(fingerprint) ?? old.get(fingerprint);
       if (known !== undefined) return known === claimed ? 'repeated' : 'different';
       if (young.size === keysPerGeneration) {
-        exact &&= old.size === 0;
         old = young;
         young = new Map();
       }
       young.set(fingerprint, claimed);
       return 'new';
-    },
-    get exact() {
-      return exact;
     },
   };
 }

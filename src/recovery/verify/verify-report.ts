@@ -64,18 +64,11 @@ export interface VerifyReport {
   readonly outcomes: Readonly<Record<VerifyOutcome, number>>;
   /** Intact artefacts by what they were compared by. */
   readonly compared: Readonly<Record<Comparison, number>>;
-  /** Further lines that record an artefact already checked. */
-  readonly repeated: number;
-  /** False when the artefacts were too many to remember: one recorded again much later may have been checked and counted twice. */
-  readonly distinct: boolean;
   readonly ledger: {
     /** Objects of the ledger that were read. */
     readonly segments: number;
     /** Lines of the window. */
     readonly lines: number;
-    /** ISO 8601; null without lines. */
-    readonly first: string | null;
-    readonly last: string | null;
     /** Lines that are damaged, or of a newer version, in the hours of the window. */
     readonly unreadable: number;
     /** Items that name no object. */
@@ -106,7 +99,6 @@ export interface VerifyReportBuilder {
   finding(finding: VerifyFinding): void;
   /** An operator chose another version. */
   replaced(claim: ArtefactClaim): void;
-  repeated(): void;
   fault(key: string | null, reason: string): void;
   readonly checked: number;
   readonly bytes: number;
@@ -116,7 +108,6 @@ export interface VerifyReportBuilder {
    */
   finish(end: {
     readonly finishedAt: string;
-    readonly distinct: boolean;
     readonly settled: (finding: VerifyFinding) => SettledAs | null;
     readonly refetchOf: (finding: VerifyFinding) => string | null;
     readonly choiceOf: (key: string) => ChosenVersion | null;
@@ -134,14 +125,11 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
     number
   >;
   const compared = { content: 0, metadata: 0, size: 0 };
-  const ledger: LedgerFigures = {
-    ...{ segments: 0, lines: 0, first: null, last: null, unreadable: 0, unusable: 0 },
-  };
+  const ledger: LedgerFigures = { segments: 0, lines: 0, unreadable: 0, unusable: 0 };
   const findings: Record<'missing' | 'damaged', VerifyFinding[]> = { missing: [], damaged: [] };
   const replacedOnes: Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'>[] = [];
   const faults: VerifyFault[] = [];
   let faulty = false;
-  let repeated = 0;
   let bytes = 0;
   const replaced = (one: Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'>) => {
     outcomes.replaced += 1;
@@ -165,9 +153,6 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
       if (findings[outcome].length < MAX_FINDINGS) findings[outcome].push(finding);
     },
     replaced,
-    repeated() {
-      repeated += 1;
-    },
     fault(key, reason) {
       faulty = true;
       if (faults.length < MAX_FAULTS) faults.push({ key, reason });
@@ -178,7 +163,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
     get bytes() {
       return bytes;
     },
-    finish({ finishedAt, distinct, settled, refetchOf, choiceOf }) {
+    finish({ finishedAt, settled, refetchOf, choiceOf }) {
       const open = (outcome: 'missing' | 'damaged') =>
         findings[outcome].filter((finding) => {
           const settlement = settled(finding);
@@ -200,8 +185,6 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
         bytes,
         outcomes,
         compared,
-        repeated,
-        distinct,
         ledger,
         missing,
         damaged,

@@ -115,7 +115,6 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
         const seen =
           known === 'different' ? memory.add(`${claim.key} ${claim.size} ${claim.sha256}`, '') : known;
         if (seen === 'new') yield { claim, doubtful: known === 'different' };
-        else report.repeated();
       }
     }
   }
@@ -133,7 +132,6 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   if (signal?.aborted) report.fault(null, INTERRUPTED);
   const finished = report.finish({
     finishedAt: new Date(parts.clock()).toISOString(),
-    distinct: memory.exact,
     settled: settlements.settled,
     choiceOf: settlements.choiceOf,
     refetchOf: (finding) => refetchCommand(finding, parts.sources, startedAt),

@@ -86,9 +86,6 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
     for await (const { line } of scanHour(scan, hour)) {
       isRead = true;
       ledger.lines += 1;
-      const { receivedAt } = line;
-      if (ledger.first === null || receivedAt < ledger.first) ledger.first = receivedAt;
-      if (ledger.last === null || receivedAt > ledger.last) ledger.last = receivedAt;
       yield line;
     }
     ledger.segments += objects;

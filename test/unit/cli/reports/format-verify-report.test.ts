@@ -23,7 +23,6 @@ function reportOf(missing: number, lines: number) {
   const refetchOf = ({ key }: VerifyFinding) => `transcript-receiver refetch ${key.split('/')[1]}`;
   return builder.finish({
     finishedAt: AT,
-    distinct: true,
     settled: () => null,
     choiceOf: () => null,
     refetchOf,

@@ -49,7 +49,6 @@ function report({ startedDaysAgo, days = 30, deep = false, findings = [], fault,
   const finished = builder.finish({
     ...{
       finishedAt: startedAt,
-      distinct: true,
       settled: () => null,
       choiceOf: () => null,
       refetchOf: () => null,
@@ -136,7 +135,7 @@ describe('the last verify', () => {
       complete: true,
       faults: ['the store failed'],
     });
-    const ledger = { segments: 1, lines: 1, first: null, last: null, unreadable: 2, unusable: 1 };
+    const ledger = { segments: 1, lines: 1, unreadable: 2, unusable: 1 };
     report({ startedDaysAgo: 0.5, fault: 'it has lines that cannot be read', more: { ledger } });
     expect((await last())?.faults).toEqual([
       '1 item of the ledger could not be read',

@@ -41,19 +41,47 @@ function isRefetchable({ jobId, origin, kind, key }: ArtefactClaim, isMissing: b
   return isMissing || !isStandIn(kind);
 }
 
+/** Jobs of one command: a longer line is hard to copy. */
+const MAX_JOBS = 1_000;
+
 /**
- * The command that fetches it while the service has it; null without one. A damaged artefact is fetched again and kept as a
- * conflict beside it, because nothing is overwritten.
+ * The commands that fetch what the service still has: what is missing by one replay for many jobs of a source, which has to be told how
+ * far back to look for their lines. A damaged artefact is fetched by itself and kept as a conflict beside it, because nothing is
+ * overwritten.
  *
  * @param now milliseconds since the epoch
  */
-export function refetchCommand(
-  { jobId, source, reason, keptUntil }: VerifyFinding,
+export function refetchCommands(
+  findings: readonly VerifyFinding[],
   sources: RecoverySources,
   now: number,
-): string | null {
-  if (jobId === null || keptUntil === null || Date.parse(keptUntil) <= now) return null;
-  const isNeeded = source !== null && Object.hasOwn(sources, source) && Object.keys(sources).length > 1;
-  const options = `${isNeeded ? ` --source ${source}` : ''}${reason === 'missing' ? '' : ' --again'}`;
-  return `transcript-receiver refetch ${jobId}${options}`;
+): string[] {
+  const kept = findings.filter(({ keptUntil }) => keptUntil !== null && Date.parse(keptUntil) > now);
+  const bySource = Map.groupBy(kept, ({ source }) =>
+    source !== null && Object.hasOwn(sources, source) && Object.keys(sources).length > 1
+      ? ` --source ${source}`
+      : '',
+  );
+  return [...bySource].flatMap(([option, found]) => {
+    const missing = found.filter(({ reason }) => reason === 'missing');
+    const since = missing.map(({ receivedAt }) => receivedAt).sort()[0];
+    const jobs = jobsOf(missing);
+    const chunks = Array.from({ length: Math.ceil(jobs.length / MAX_JOBS) }, (_, index) =>
+      jobs.slice(index * MAX_JOBS, (index + 1) * MAX_JOBS),
+    );
+    return [
+      ...chunks.map((some) =>
+        some.length === 1
+          ? `transcript-receiver refetch ${some[0]}${option}`
+          : `transcript-receiver replay refetch${option && `${option} --since ${since}`}${some.map((job) => ` --job ${job}`).join('')} --reason "lost from the store"`,
+      ),
+      ...jobsOf(found.filter(({ reason }) => reason !== 'missing')).map(
+        (job) => `transcript-receiver refetch ${job}${option} --again`,
+      ),
+    ];
+  });
+}
+
+function jobsOf(findings: readonly VerifyFinding[]): string[] {
+  return [...new Set(findings.flatMap(({ jobId }) => jobId ?? []))];
 }

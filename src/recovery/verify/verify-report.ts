@@ -104,12 +104,12 @@ export interface VerifyReportBuilder {
   readonly bytes: number;
   /**
    * @param settled why it is missing or damaged by what the ledger records later
-   * @param refetchOf the command that fetches it; null without one
+   * @param refetchOf the commands that fetch these
    */
   finish(end: {
     readonly finishedAt: string;
     readonly settled: (finding: VerifyFinding) => SettledAs | null;
-    readonly refetchOf: (finding: VerifyFinding) => string | null;
+    readonly refetchOf: (findings: readonly VerifyFinding[]) => string[];
     readonly choiceOf: (key: string) => ChosenVersion | null;
   }): VerifyReport;
 }
@@ -175,7 +175,6 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
         });
       const missing = open('missing');
       const damaged = open('damaged');
-      const commands = [...missing, ...damaged].flatMap((finding) => refetchOf(finding) ?? []);
       return {
         startedAt,
         finishedAt,
@@ -192,7 +191,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
           ...{ jobId, key, sha256 },
           choice: choiceOf(key),
         })),
-        refetch: [...new Set(commands)],
+        refetch: refetchOf([...missing, ...damaged]),
         faults,
       };
     },

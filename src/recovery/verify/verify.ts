@@ -13,7 +13,7 @@ import { type CheckOptions, type CheckResult, checkArtefact } from './check-arte
 import { createClaimMemory } from './claim-memory.js';
 import { createJobSettlements, type JobSettlements } from './job-settlements.js';
 import { createReadingPace } from './reading-pace.js';
-import { findingOf, refetchCommand } from './verify-finding.js';
+import { findingOf, refetchCommands } from './verify-finding.js';
 import { buildVerifyReport, type VerifyReport, type VerifyReportBuilder } from './verify-report.js';
 import { walkLedger } from './walk-ledger.js';
 
@@ -134,7 +134,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
     finishedAt: new Date(parts.clock()).toISOString(),
     settled: settlements.settled,
     choiceOf: settlements.choiceOf,
-    refetchOf: (finding) => refetchCommand(finding, parts.sources, startedAt),
+    refetchOf: (findings) => refetchCommands(findings, parts.sources, startedAt),
   });
   return store(parts.store, finished);
 }

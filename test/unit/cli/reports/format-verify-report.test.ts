@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatVerifyReport } from '../../../../src/cli/reports/format-verify-report.js';
-import type { VerifyFinding } from '../../../../src/recovery/verify/verify-finding.js';
+import { refetchCommands, type VerifyFinding } from '../../../../src/recovery/verify/verify-finding.js';
 import { buildVerifyReport } from '../../../../src/recovery/verify/verify-report.js';
 
 const AT = '2026-03-04T05:06:07.089Z';
@@ -19,13 +19,12 @@ function reportOf(missing: number, lines: number) {
     },
   });
   builder.ledger.lines = lines;
-  for (let n = 0; n < missing; n += 1) builder.finding(findingOf(`jobs/j${n}/data`));
-  const refetchOf = ({ key }: VerifyFinding) => `transcript-receiver refetch ${key.split('/')[1]}`;
+  for (let n = 0; n < missing; n += 1) builder.finding({ ...findingOf(`jobs/j${n}/data`), jobId: `j${n}` });
   return builder.finish({
     finishedAt: AT,
     settled: () => null,
     choiceOf: () => null,
-    refetchOf,
+    refetchOf: (findings) => refetchCommands(findings, {}, Date.parse(AT)),
   });
 }
 

@@ -51,7 +51,7 @@ function report({ startedDaysAgo, days = 30, deep = false, findings = [], fault,
       finishedAt: startedAt,
       settled: () => null,
       choiceOf: () => null,
-      refetchOf: () => null,
+      refetchOf: () => [],
     },
   });
   store.put(verifyReportKey(startedAt), JSON.stringify({ ...finished, ...more }));

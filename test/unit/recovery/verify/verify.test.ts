@@ -255,11 +255,14 @@ describe('verify', () => {
     expect(report.refetch).toEqual([]);
   });
 
-  it('offers what the service may still have, by source where there are several, and differing bytes with --again', async () => {
+  it('offers what the service may still have, by source where there are several, many jobs by one replay, and differing bytes with --again', async () => {
     const young = '2026-03-09T00:00:00.000Z';
     const lines = [
       lineOf('old', [put('jobs/old/transcript.txt', 'a')]),
       lineOf('young', [put('jobs/young/transcript.txt', 'b')], { receivedAt: young, source: 'intake' }),
+      ...['two', 'three'].map((job) =>
+        lineOf(job, [put(`jobs/${job}/data`, job)], { receivedAt: young, source: 'brief' }),
+      ),
       lineOf('short', [put('jobs/short/transcript.txt', 'c')], { receivedAt: young }),
       lineOf('files', [{ ...put('jobs/files/attachments/a', 'd'), kind: 'attachment' }], {
         receivedAt: young,
@@ -272,11 +275,13 @@ describe('verify', () => {
     for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
     store.put('jobs/short/transcript.txt', 'cut');
     store.put('jobs/info/jobinfo.json', 'of nobody');
-    const sources = { default: { contents: [], keyPrefix: '' }, intake: { contents: [], keyPrefix: '' } };
+    const source = { contents: [], keyPrefix: '' };
+    const sources = { default: source, intake: source, brief: source };
     const parts = { store, sources, retention: 2 * 86_400_000, retained, clock: () => NOW };
     const report = await verify(parts, { version: '1', since: SINCE });
     expect(report.refetch).toEqual([
       'transcript-receiver refetch young --source intake',
+      `transcript-receiver replay refetch --source brief --since ${young} --job two --job three --reason "lost from the store"`,
       'transcript-receiver refetch short --source default --again',
     ]);
     expect(report.missing[0]).toMatchObject({ jobId: 'old', keptUntil: '2026-03-06T05:06:07.089Z' });

@@ -58,7 +58,7 @@ export async function readHealth(
     ready: receiver.ready,
     draining: receiver.draining,
     store: { location: self.store.location, ...storeStatus(store) },
-    scope: scope === null ? null : { sources: [...scope].sort(), leftOut: OF_ALL_SOURCES },
+    scope: scope === null ? null : { sources: [...scope].sort() },
     budget: ofAll(self.memory()),
     activeDeliveries: ofAll(self.activeDeliveries()),
     regions: (ofAll(self.regions) ?? []).map((region) => ({
@@ -113,23 +113,11 @@ function callbackFigures(
     lastAcceptedAt: lastAt === 0 ? null : new Date(lastAt).toISOString(),
     missed: {
       since: new Date(daySince).toISOString(),
-      ...{ jobs: missed.ofJobs, missed: missed.jobs, lastHour: missed.lastHour },
+      jobs: missed.ofJobs,
+      missed: missed.jobs,
     },
   };
 }
-
-/** Members of the summary that are not divided by source. */
-const OF_ALL_SOURCES = [
-  'quarantine',
-  'reconcile',
-  'verify',
-  'regions',
-  'noRegion',
-  'budget',
-  'activeDeliveries',
-  'ledger.rows',
-  'ledger.unreadable',
-];
 
 function storeStatus({ lastSuccessAt, ...status }: CanaryStatus) {
   return { ...status, lastSuccessAt: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString() };

@@ -180,7 +180,6 @@ const callbacksSchema = z
         since: instant,
         jobs: count.describe('all jobs of the time'),
         missed: count.describe('those whose results recovery had to fetch'),
-        lastHour: count.describe('of these within the last hour'),
       })
       .describe('of the last day, or less where the index reaches back less'),
   })
@@ -208,12 +207,9 @@ export const healthSchema = z
       lastSuccessAt: instant.nullable(),
     }),
     scope: z
-      .strictObject({
-        sources: z.array(z.string()),
-        leftOut: z.array(z.string()).describe('members that are null or empty: they cover all sources'),
-      })
+      .strictObject({ sources: z.array(z.string()) })
       .nullable()
-      .describe('for a token that may see some sources only'),
+      .describe('for a token that may see some sources only: members that cover all are null or empty'),
     budget: z
       .strictObject({ total: count, used: count, waiters: count })
       .nullable()

@@ -13,13 +13,13 @@ import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session/session.js';
 import { proveStore } from '../store/probe/store-proof.js';
-import { archiveSession, type CapturedFile } from './capture/archive-session.js';
+import { archiveSession, type CapturedFile, type SessionContext } from './capture/archive-session.js';
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
 import { listenForInterrupts } from './capture/capture-interrupts.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
 import { createCaptureScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
 import { runSession, type SessionEnd } from './capture/run-session.js';
-import { type SessionHead, type SessionResult, sessionTranscripts } from './capture/session-transcripts.js';
+import { sessionTranscripts } from './capture/session-transcripts.js';
 import { EXIT } from './shared/exit-codes.js';
 import { readPositive } from './shared/options/read-number.js';
 import { repeatable } from './shared/options/repeatable.js';
@@ -67,93 +67,53 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
 }
 
 async function captureInto(
-  archive: OpenArchive,
+  { archive, ledger }: OpenArchive,
   audio: AudioInput,
-  plan: CapturePlan,
-  flags: CaptureFlags,
+  { start, source }: CapturePlan,
+  { json }: CaptureFlags,
 ): Promise<void> {
   const screen = createCaptureScreen(
     ignoringWriteErrors(process.stdout),
     ignoringWriteErrors(process.stderr),
-    flags.json === true,
+    json === true,
   );
   const interrupts = listenForInterrupts(screen);
   try {
-    const session = await startSession({ ...plan.start, signal: interrupts.stop });
+    const session = await startSession({ ...start, signal: interrupts.stop });
     interrupts.giveUp.addEventListener('abort', () => session.abort('interrupted twice'), { once: true });
     screen.note(`Session ${session.id} in region ${session.region}; interrupt to end it.`);
-    await captureSession({ session, audio, plan, flags, screen, archive, stop: interrupts.stop });
+    const context = contextOf(session, source);
+    session.on('segment', (segment) => screen.segment(segment));
+    session.on('Warning', ({ type, reason }) =>
+      screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
+    );
+    // Any end of the session ends the reading, even while a pipe delivers nothing.
+    const over = new AbortController();
+    session.on('state', () => over.abort());
+    const chunks = readAudio(audio.stream, AbortSignal.any([interrupts.stop, over.signal]));
+    const end = await runSession(session, chunks, screen.note);
+    const files = sessionTranscripts(context, audio.name ?? '', end);
+    const line = await archiveSession(archive, ledger, context, files, end).catch(
+      saveLocalCopy(files, screen),
+    );
+    report(line, end, json === true, screen);
   } finally {
     interrupts.remove();
   }
 }
 
-interface Capture {
-  readonly session: RealtimeSession;
-  readonly audio: AudioInput;
-  readonly plan: CapturePlan;
-  readonly flags: CaptureFlags;
-  readonly screen: Screen;
-  readonly archive: OpenArchive;
-  readonly stop: AbortSignal;
-}
-
-async function captureSession({
-  session,
-  audio,
-  plan,
-  flags,
-  screen,
-  archive,
-  stop,
-}: Capture): Promise<void> {
-  const head = headOf(session, plan, audio);
-  session.on('segment', (segment) => screen.segment(segment));
-  session.on('Warning', ({ type, reason }) =>
-    screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
-  );
-  // Any end of the session ends the reading, even while a pipe delivers nothing.
-  const over = new AbortController();
-  session.on('state', () => over.abort());
-  const chunks = readAudio(audio.stream, AbortSignal.any([stop, over.signal]));
-  const end = await runSession(session, chunks, screen.note);
-  const result = resultOf(end);
-  const files = sessionTranscripts(head, end.report.segments, result);
-  const line = await archiveSession(archive.archive, archive.ledger, head.context, files, {
-    ...result,
-    bytes: result.acknowledged.bytes,
-  }).catch(saveLocalCopy(files, screen));
-  report(line, end, flags, screen);
-}
-
-function headOf(session: RealtimeSession, plan: CapturePlan, audio: AudioInput): SessionHead {
+function contextOf({ id, region }: RealtimeSession, source: CapturePlan['source']): SessionContext {
   const createdAt = new Date();
   const deliveryId = newDeliveryId(createdAt.getTime());
-  const { id, region, service } = session;
   return {
-    context: {
-      deliveryId,
-      jobId: isJobId(id ?? '') ? String(id) : deliveryId,
-      source: plan.source.name,
-      keyPrefix: plan.source.keyPrefix,
-      // The global host does not report the region that it routed to.
-      region: region === 'global' ? null : region,
-      origin: 'realtime',
-      receivedAt: createdAt.toISOString(),
-    },
-    service,
-    region,
-    transcriptionConfig: plan.start.transcriptionConfig,
-    dataName: audio.name ?? '',
-  };
-}
-
-function resultOf({ report, reason, detail }: SessionEnd): SessionResult {
-  const { complete, durationLimit, sent, acknowledged } = report;
-  return {
-    status: reason === null ? 'success' : 'incomplete',
-    ...{ reason, detail, complete, durationLimit, sent, acknowledged },
-    finishedAt: new Date().toISOString(),
+    deliveryId,
+    jobId: isJobId(id ?? '') ? String(id) : deliveryId,
+    source: source.name,
+    keyPrefix: source.keyPrefix,
+    // The global host does not report the region that it routed to.
+    region: region === 'global' ? null : region,
+    origin: 'realtime',
+    receivedAt: createdAt.toISOString(),
   };
 }
 
@@ -181,7 +141,7 @@ async function saveIn(parent: string, files: readonly CapturedFile[]): Promise<s
 function report(
   line: LedgerLine,
   { report, reason, detail }: SessionEnd,
-  { json }: CaptureFlags,
+  json: boolean,
   screen: Screen,
 ): void {
   if (detail !== null) screen.note(`Incomplete: ${detail}`);

@@ -10,6 +10,8 @@ export interface SessionEnd {
   readonly reason: string | null;
   /** Description of the reason. */
   readonly detail: string | null;
+  /** ISO 8601. */
+  readonly finishedAt: string;
 }
 
 /**
@@ -38,7 +40,7 @@ export async function runSession(
   } catch (error) {
     if (!(error instanceof RealtimeSessionError)) throw error;
     const kind: ReasonCode = error.kind;
-    return { report: error.report, reason: error.type ?? kind, detail: error.message };
+    return ended(error.report, error.type ?? kind, error.message);
   }
 }
 
@@ -53,6 +55,6 @@ async function end(session: RealtimeSession, onNote: (text: string) => void): Pr
   }
 }
 
-function ended(report: SessionReport, reason: ReasonCode | null, detail: string | null): SessionEnd {
-  return { report, reason, detail };
+function ended(report: SessionReport, reason: string | null, detail: string | null): SessionEnd {
+  return { report, reason, detail, finishedAt: new Date().toISOString() };
 }

@@ -4,6 +4,7 @@ import { archiveSession, type CapturedFile } from '../../../../src/cli/capture/a
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../../src/lib/memory/buffer-pool.js';
 import { ByteBudget } from '../../../../src/lib/memory/byte-budget.js';
+import type { SessionReport } from '../../../../src/speech/realtime/session/session-report.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { type BeforeCall, createMemoryStore } from '../../../support/store/memory-store.js';
 
@@ -20,11 +21,9 @@ const FILES: readonly CapturedFile[] = [
   { kind: 'transcript.txt', contentType: 'text/plain; charset=utf-8', content: 'Hello.\n' },
 ];
 const END = {
-  status: 'success',
-  reason: null,
-  finishedAt: '2026-01-02T03:05:05.678Z',
-  bytes: 10,
-} as const;
+  report: { acknowledged: { frames: 1, bytes: 10, seconds: null } } as SessionReport,
+  ...{ reason: null, detail: null, finishedAt: '2026-01-02T03:05:05.678Z' },
+};
 
 function captureInto(before: BeforeCall) {
   const store = createMemoryStore(before);

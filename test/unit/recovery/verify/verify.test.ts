@@ -7,6 +7,7 @@ import { ledgerPartition } from '../../../../src/ledger/hours.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { type VerifyOptions, verify } from '../../../../src/recovery/verify/verify.js';
+import type { SessionReport } from '../../../../src/speech/realtime/session/session-report.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
@@ -246,7 +247,8 @@ describe('verify', () => {
     } as const;
     const file = { kind: 'transcript.txt', contentType: 'text/plain', content: 'Hello.' } as const;
     await archiveSession(archive, ledger, context, [file], {
-      ...{ status: 'success', reason: null, finishedAt: AT, bytes: 5 },
+      report: { acknowledged: { frames: 1, bytes: 5, seconds: null } } as SessionReport,
+      ...{ reason: null, detail: null, finishedAt: AT },
     });
     expect((await run()).outcomes).toMatchObject({ intact: 1 });
     store.objects.delete('jobs/session/transcript.txt');

@@ -60,7 +60,18 @@ export async function openLedger(
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
   const checked = knownKeys ? wholeListings(opened, knownKeys) : opened;
   const store = asked(onStoreCall ? measureStore(checked, onStoreCall) : checked);
-  const view = ledgerViewOf(config, store, { indexFiles, startIndex, since, onIndexOpened });
+  const { days, maxBytes } = config.ledger.index;
+  const reach = since === undefined ? 0 : Date.now() - since.getTime();
+  const view = createLedgerView({
+    store,
+    retention: config.speech.retention,
+    // The index of a receiver reaches no further than it usually does.
+    filesFor: reach < days * DAY + SLACK ? indexFiles : (storeId) => ({ path: indexFiles(storeId).path }),
+    startIndex,
+    subscribers: Object.keys(config.subscribers),
+    reach: Math.max(days * DAY, reach),
+    ...{ maxBytes, onOpened: onIndexOpened },
+  });
   return {
     ...{ store, view },
     async close() {
@@ -68,31 +79,6 @@ export async function openLedger(
       await store.close();
     },
   };
-}
-
-/** What the ledger of an open store says; to be stopped before the store is closed. */
-export function ledgerViewOf(
-  config: Config,
-  store: ObjectStore,
-  {
-    indexFiles,
-    startIndex,
-    since,
-    onIndexOpened,
-  }: Omit<OpenLedgerOptions, 'onStoreCall' | 'onStoreNotice' | 'knownKeys'>,
-): LedgerView {
-  const { days, maxBytes } = config.ledger.index;
-  const asked = since === undefined ? 0 : Date.now() - since.getTime();
-  return createLedgerView({
-    store,
-    retention: config.speech.retention,
-    // The index of a receiver reaches no further than it usually does.
-    filesFor: asked < days * DAY + SLACK ? indexFiles : (storeId) => ({ path: indexFiles(storeId).path }),
-    startIndex,
-    subscribers: Object.keys(config.subscribers),
-    reach: Math.max(days * DAY, asked),
-    ...{ maxBytes, onOpened: onIndexOpened },
-  });
 }
 
 type FilesFor = (storeId: string) => IndexFiles;

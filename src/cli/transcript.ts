@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Command, Option } from 'commander';
+import { openLedgerWriter } from '../app/open-ledger-writer.js';
 import type { TranscriptFormat } from '../domain/kinds.js';
 import { isConflict, otherVersions } from '../domain/next-steps.js';
 import { terminalText } from '../lib/text/terminal-text.js';
@@ -10,6 +11,7 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { standardOutput } from './shared/format/standard-output.js';
 import { proveForWriting } from './shared/on-store/prove-for-writing.js';
+import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import {
   findTranscripts,
@@ -18,7 +20,6 @@ import {
   TRANSCRIPT_FORMATS,
 } from './transcript/find-transcripts.js';
 import { outputTo, outputToFile, type TranscriptOutput } from './transcript/transcript-output.js';
-import { type StoreWork, withStoreWriter } from './transcript/with-store-writer.js';
 
 interface Options {
   readonly kind?: TranscriptFormat;
@@ -42,19 +43,19 @@ export function createCommand(): Command {
       checkJobs([jobId]);
       if (options.kind && options.key) throw new UsageError('--kind and --key exclude each other');
       if (options.json && !options.output) throw new UsageError('--json needs --output');
-      const exitCode = await withStoreWriter((work) => run(work, jobId, options)).catch(couldNotLook);
+      const exitCode = await withLedger((work) => run(work, jobId, options)).catch(couldNotLook);
       if (exitCode !== null) process.exitCode = exitCode;
     });
 }
 
-async function run(work: StoreWork, jobId: string, { kind, key, output, json }: Options): Promise<number> {
+async function run(work: LedgerWork, jobId: string, { kind, key, output, json }: Options): Promise<number> {
   const { config, store } = work;
   const isWanted = (each: StoredTranscript) =>
     key === undefined ? !isConflict(each) && (kind ?? formatOf(each)) === formatOf(each) : each.key === key;
   let found = await findTranscripts(store, config.keyPrefixes, jobId);
   let wanted = found.find(isWanted);
   if (wanted === undefined) {
-    // Most calls find a transcript: they load nothing of the index.
+    // Most calls find a transcript, and need none of this.
     const { explainAbsence } = await import('./transcript/explain-absence.js');
     const { otherPrefixes, explanation } = await explainAbsence(work, jobId);
     found = [...found, ...(await findTranscripts(store, otherPrefixes, jobId))];
@@ -101,7 +102,7 @@ function note(...lines: string[]): void {
  * nothing could be.
  */
 async function copy(
-  { config, store, ledger, signal }: StoreWork,
+  { config, store, signal }: LedgerWork,
   jobId: string,
   { key, kind, size, sha256, info }: StoredTranscript,
   target: TranscriptOutput,
@@ -113,7 +114,10 @@ async function copy(
     const access = { actor: CLI_ACTOR };
     const item = { key, kind, size, sha256: sha256 ?? '' };
     const source = info.metadata.source ?? null;
-    await createAccessLedger(ledger).read({ access, peer: undefined, jobId, source, item });
+    const ledger = openLedgerWriter(config, store);
+    await createAccessLedger(ledger)
+      .read({ access, peer: undefined, jobId, source, item })
+      .finally(ledger.close);
     const reading = await store.read(key, null, 'download');
     if (reading === null) throw new Error(`${key} is gone`);
     signal.addEventListener('abort', () => reading.body.destroy(new Error('interrupted')), { once: true });

@@ -1,4 +1,3 @@
-import { indexOfCommand, ledgerViewOf } from '../../app/open-ledger.js';
 import { retentionViewOf } from '../../app/retention-view-of.js';
 import { canAskService } from '../../app/speech-options.js';
 import { createQuarantineStore } from '../../archive/quarantine/quarantine-store.js';
@@ -7,7 +6,7 @@ import { otherPrefixesOf } from '../../operations/actions/other-prefixes.js';
 import { inspectJob } from '../../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../../operations/admin/jobs/list-quarantine.js';
 import { formatJobPage } from '../reports/format-job-page.js';
-import type { StoreWork } from './with-store-writer.js';
+import type { LedgerWork } from '../shared/on-store/with-ledger.js';
 
 /** What the index says of a job whose transcript is not below the prefixes of the configured sources. */
 interface Absence {
@@ -17,27 +16,16 @@ interface Absence {
   readonly explanation: readonly string[];
 }
 
-export async function explainAbsence(work: StoreWork, jobId: string): Promise<Absence> {
-  const { config, store } = work;
-  const view = ledgerViewOf(config, store, indexOfCommand(config));
-  try {
-    const state = await stateOf(work, view, jobId);
-    const page = formatJobPage(jobId, null, state, store.location);
-    const { keyPrefixes } = config;
-    return {
-      otherPrefixes: await otherPrefixesOf({ keyPrefixes, view }, jobId, null),
-      explanation: [...page, `See also: transcript-receiver job ${jobId}`],
-    };
-  } finally {
-    await view.stop();
-  }
+export async function explainAbsence(work: LedgerWork, jobId: string): Promise<Absence> {
+  const { keyPrefixes } = work.config;
+  const page = formatJobPage(jobId, null, await stateOf(work, jobId), work.store.location);
+  return {
+    otherPrefixes: await otherPrefixesOf({ keyPrefixes, view: work.view }, jobId, null),
+    explanation: [...page, `See also: transcript-receiver job ${jobId}`],
+  };
 }
 
-async function stateOf(
-  { config, store, signal }: StoreWork,
-  view: ReturnType<typeof ledgerViewOf>,
-  jobId: string,
-): Promise<JobState> {
+async function stateOf({ config, store, view, signal }: LedgerWork, jobId: string): Promise<JobState> {
   const quarantine = createQuarantineStore(store);
   const retained = retentionViewOf(config, store);
   const { retention } = config.speech;

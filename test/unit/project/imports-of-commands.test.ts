@@ -29,18 +29,7 @@ const UNNEEDED: readonly (readonly [command: string, folders: readonly string[]]
   ['deliveries', UNNEEDED_FOR_LINES],
   ['failures', UNNEEDED_FOR_LINES],
   ['summary', ['subscribers', 'recovery', 'speech', 'operations', 'ledger/write', 'lib/memory']],
-  [
-    'transcript',
-    [
-      'index',
-      'subscribers',
-      'recovery/reconcile',
-      'speech',
-      'ledger/log',
-      'lib/memory',
-      'operations/actions',
-    ],
-  ],
+  ['transcript', ['subscribers', 'recovery/reconcile', 'speech', 'lib/memory', 'operations/actions']],
   ['quarantine', ['subscribers', 'recovery/reconcile', 'speech', 'lib/memory', 'operations/actions/replay']],
   [
     'subscribers',

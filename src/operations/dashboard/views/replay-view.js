@@ -1,4 +1,4 @@
-import { get, remove } from '../lib/api/admin-api.js';
+import { get, post, remove } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
 import { button } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
@@ -6,11 +6,12 @@ import { fact, heading, idText, jobLink, moment, outcomeBadge, section } from '.
 import { confirmed } from '../lib/elements/run-action.js';
 import { shape, status } from '../lib/elements/status.js';
 import { table } from '../lib/elements/table.js';
+import { toReplay } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
 import { own } from '../lib/text/ledger-terms.js';
 import { stepsAfterReplay } from '../vendor/next-steps.js';
 
-/** @import { Replay, ReplayInFull } from '../lib/api/api-answers.js' */
+/** @import { Replay, ReplayInFull, ReplaySelector } from '../lib/api/api-answers.js' */
 /** @import { Tone } from '../lib/elements/status.js' */
 /** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
@@ -55,6 +56,13 @@ export function progressOf({ total, done, failed }) {
     h('progress', { max: Math.max(1, total), value: finished, 'aria-label': label }),
     h('span', {}, label),
   );
+}
+
+/** Starts a replay and opens its page. @param {{selector: ReplaySelector, reason?: string}} order */
+export async function startReplay(order) {
+  const started = await post('/replays', order);
+  if ('replayId' in started) location.hash = toReplay(started.replayId);
+  return null;
 }
 
 /**

@@ -26,7 +26,7 @@ import { table } from '../lib/elements/table.js';
 import { toReplay } from '../lib/screen/route.js';
 import { bytes, count, instantOfLocal } from '../lib/text/format.js';
 import { noRefetch } from './job/job-actions.js';
-import { progressOf, REPLAY_KINDS, stateBadge } from './replay-view.js';
+import { progressOf, REPLAY_KINDS, startReplay, stateBadge } from './replay-view.js';
 
 /** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../lib/api/api-answers.js' */
 /** @import { FormEvent } from '../lib/elements/element-types.js' */
@@ -231,9 +231,6 @@ const NAMED_JOBS = 100;
 /** @param {FormEvent} event @param {ReplaySelector} selector @param {HTMLInputElement} reason */
 async function start(event, selector, reason) {
   event.preventDefault();
-  await runAction(event.currentTarget.querySelector('button'), async () => {
-    const started = await post('/replays', { selector, dryRun: false, reason: reason.value.trim() });
-    if ('replayId' in started) location.hash = toReplay(started.replayId);
-    return null;
-  });
+  const button = event.currentTarget.querySelector('button');
+  await runAction(button, () => startReplay({ selector, reason: reason.value.trim() }));
 }

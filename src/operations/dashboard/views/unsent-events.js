@@ -1,13 +1,13 @@
-import { post } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
 import { button, unseen } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
 import { firstAndLast, jobLink, moment, section } from '../lib/elements/panels.js';
 import { confirmed } from '../lib/elements/run-action.js';
 import { table } from '../lib/elements/table.js';
-import { to, toReplay } from '../lib/screen/route.js';
+import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
 import { describeAttempt, describeLastAttempt, describeNextAttempt } from '../vendor/event-attempts.js';
+import { startReplay } from './replay-view.js';
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEventList } from '../lib/api/api-answers.js' */
 /** @import { Child } from '../lib/elements/element-types.js' */
@@ -172,11 +172,7 @@ function sendButton(selector, label, title, look = 'plain') {
       body: 'Each event goes with the same id and a new signature. Those that arrive are removed here.',
       confirm: 'Send again',
     }),
-    async (agreed) => {
-      const started = await post('/replays', { selector, ...agreed });
-      if ('replayId' in started) location.hash = toReplay(started.replayId);
-      return null;
-    },
+    (agreed) => startReplay({ selector, ...agreed }),
   );
   return button(label, send, look);
 }

@@ -4,9 +4,10 @@ import { button } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { firstAndLast, jobList, outcomeBadge } from '../../lib/elements/panels.js';
 import { confirmed } from '../../lib/elements/run-action.js';
-import { to, toReplay } from '../../lib/screen/route.js';
+import { to } from '../../lib/screen/route.js';
 import { capital, count } from '../../lib/text/format.js';
 import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
+import { startReplay } from '../replay-view.js';
 
 /** @import { Failures } from '../../lib/api/api-answers.js' */
 /** @import { FilterValues } from '../../lib/elements/filter-form.js' */
@@ -87,11 +88,7 @@ function refetchAll({ code, source, outcome }) {
         reasonRequired: true,
       };
     },
-    async ({ reason }) => {
-      const started = await post('/replays', { selector, dryRun: false, reason });
-      if ('replayId' in started) location.hash = toReplay(started.replayId);
-      return null;
-    },
+    (agreed) => startReplay({ selector, ...agreed }),
   );
 }
 

@@ -6,7 +6,6 @@ import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { notIndexedInWords } from '../index/index-extent.js';
 import {
   type NameFilters,
-  namesInScope,
   rejectUnknownContext,
   rejectUnknownNames,
 } from '../index/questions/filter-names.js';
@@ -84,7 +83,7 @@ async function summarise(
   await view.refresh();
   await view.readPast();
   await rejectUnknownNames(filters, names, view);
-  if (group !== null) rejectUnknownContext(group, namesInScope(names, null).contexts);
+  if (group !== null) await rejectUnknownContext(group, names, view);
   return findSummary(view.asked, {
     ...{ ...filters, by, buckets: 1, signal },
     since: since?.toISOString(),

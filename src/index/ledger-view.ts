@@ -125,7 +125,7 @@ export interface LedgerView {
   /** Whether a line that was written since, in milliseconds since the epoch, says that an operator erased the job. */
   hasErased(job: string, since: number): Promise<boolean>;
   /** Whether a line was ever in the index with this value. */
-  holds(field: NamedFilter, value: string, scope?: SourceScope): Promise<boolean>;
+  holds(field: NamedFilter | 'context', value: string, scope?: SourceScope): Promise<boolean>;
   /** The newest line of each job that matches. */
   matchJobs(query: JobSearch): Promise<readonly FoundJob[]>;
   /** The sources that a job has lines of in the index. */

@@ -1,13 +1,17 @@
 import type { NamedFilter } from '../../domain/line-filters.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { AskedIndex } from '../asked-index.js';
+import { idsOf } from '../line-classes.js';
 
-/** Whether a line that exists for a client was ever in the index with this value. */
+/** Whether a line that exists for a client was ever in the index with this value; for `context`, whether one is there that has the name. */
 export function knowsName(
-  { classes }: AskedIndex,
-  field: NamedFilter,
+  { database, classes }: AskedIndex,
+  field: NamedFilter | 'context',
   value: string,
   scope: SourceScope = null,
 ): boolean {
-  return classes.all().some((each) => each[field] === value && isInScope(scope, each.source));
+  const known = classes.all().filter(({ source }) => isInScope(scope, source));
+  if (field !== 'context') return known.some((each) => each[field] === value);
+  const named = `SELECT 1 FROM context_lines WHERE name = ? AND class IN (${idsOf(known)}) LIMIT 1`;
+  return database.prepare(named).get(value) !== undefined;
 }

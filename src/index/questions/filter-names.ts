@@ -80,16 +80,20 @@ export async function rejectUnknownNames(
   }
   if (filters.context === undefined) return;
   const { contexts } = existing;
-  rejectUnknownContext(
-    parseContextFilter(filters.context, contexts.length === 0 ? undefined : contexts).name,
-    contexts,
-  );
+  const { name } = parseContextFilter(filters.context, contexts.length === 0 ? undefined : contexts);
+  await rejectUnknownContext(name, known, view, scope);
 }
 
-/** The ledger may hold names that were admitted once, but a misspelt one is far more likely. Throws `Problem` `request-invalid`. */
-export function rejectUnknownContext(name: string, names: readonly string[]): void {
-  if (names.includes(name)) return;
-  const admitted = names.length === 0 ? 'no source admits any' : `sources admit ${names.join(', ')}`;
+/** The same for a name of the context. */
+export async function rejectUnknownContext(
+  name: string,
+  known: FilterNames,
+  view: Pick<LedgerView, 'holds'>,
+  scope: SourceScope = null,
+): Promise<void> {
+  const { contexts } = namesInScope(known, scope);
+  if (contexts.includes(name) || (await view.holds('context', name, scope))) return;
+  const admitted = contexts.length === 0 ? 'no source admits any' : `sources admit ${contexts.join(', ')}`;
   throw new Problem(
     'request-invalid',
     `context: ${JSON.stringify(name.slice(0, 64))} is not known; ${admitted} (sources.<name>.context).`,

@@ -89,7 +89,10 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   findSettled: [[{ jobs: ['job'], since: HOUR }]],
   findBodies: [[{ limit: 50 }], [{ limit: 50, state: 'waiting', scope: SCOPE }], [{ limit: 50, job: 'job' }]],
   countBodies: [[HOUR]],
-  knowsName: [['source', 'intake', null]],
+  knowsName: [
+    ['source', 'intake', null],
+    ['context', 'customer', SCOPE],
+  ],
   matchJobs: [
     [{ text: 'job', match: 'whole', names: ['call', 'customer'], limit: 20 }],
     [{ text: '7', match: 'part', names: [], limit: 20, scope: SCOPE }],

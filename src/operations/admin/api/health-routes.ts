@@ -99,7 +99,7 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
         await services.fresh();
         const group = contextOfGroup(query.by ?? '');
         await rejectUnknownNames(query, services.names, services.view, scope);
-        if (group !== null) rejectUnknownContext(group, namesInScope(services.names, scope).contexts);
+        if (group !== null) await rejectUnknownContext(group, services.names, services.view, scope);
         const refusedRequests = services.refusalCounts.between;
         const { last: _, ...figures } = await facts.summarise({
           ...query,

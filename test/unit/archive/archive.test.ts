@@ -156,29 +156,6 @@ describe('the archive', () => {
   });
 
   it.each([
-    ['held in memory', 1000],
-    ['streamed', LARGE],
-  ])('leaves nothing behind and no memory taken after discard, %s', async (_, size) => {
-    const { archive, budget } = archiveOver(store);
-    const staged = archive.begin(context());
-    await putItem(staged, MEDIA, randomContent(size));
-    await staged.discard();
-    expect(await keysOf(store)).toEqual([]);
-    expect(budget.used).toBe(0);
-  });
-
-  it.each([
-    ['held in memory', 1000],
-    ['streamed', LARGE],
-  ])('calls identical bytes identical and writes no second object, %s', async (_, size) => {
-    const content = randomContent(size);
-    await deliver([[MEDIA, content]]);
-    const [again] = await deliver([[MEDIA, content]]);
-    expect(again?.outcome).toBe('identical');
-    expect(await keysOf(store)).toEqual(['jobs/job1/data']);
-  });
-
-  it.each([
     ['small', 1000],
     ['streamed', LARGE],
   ])(
@@ -231,21 +208,6 @@ describe('the archive', () => {
       ]),
     );
     expect(items.map(({ kind }) => kind)).toEqual(types);
-  });
-
-  it('lets exactly one of two racing streams win and sends the other back', async () => {
-    const { archive } = archiveOver(store, 16);
-    const contents = [randomContent(LARGE), randomContent(LARGE)];
-    const staged = contents.map(() => archive.begin(context()));
-    await Promise.all(staged.map((delivery, n) => putItem(delivery, MEDIA, contents[n] as Buffer)));
-    const results = await Promise.allSettled(staged.map((delivery) => commit(delivery)));
-    const winner = results.findIndex((result) => result.status === 'fulfilled');
-    expect(results[1 - winner]).toMatchObject({
-      status: 'rejected',
-      reason: { code: 'write-race', status: 503 },
-    });
-    expect(await keysOf(store)).toEqual(['jobs/job1/data']);
-    expect((await readAll(store, 'jobs/job1/data'))?.equals(contents[winner] as Buffer)).toBe(true);
   });
 
   it('shows no small item of a delivery whose streamed item loses a race', async () => {

@@ -15,14 +15,6 @@ function keptBy(store: ReturnType<typeof createMemoryStore>, delivery: string) {
 }
 
 describe('copies of one streamed conflict', () => {
-  it('are claimed by the first delivery that asks, for all others', async () => {
-    const store = createMemoryStore();
-    const [first, second] = [keptBy(store, 'A'), keptBy(store, 'B')];
-    expect(await claimConflict(store, first)).toBe(first.key);
-    expect(await claimConflict(store, second)).toBe(first.key);
-    expect(await claimConflict(store, first)).toBe(first.key);
-  });
-
   it('are kept by their own delivery when the claimed copy is missing, or holds other bytes', async () => {
     const store = createMemoryStore();
     const [first, second] = [keptBy(store, 'A'), keptBy(store, 'B')];

@@ -12,7 +12,6 @@ import {
   TRANSCRIPT,
 } from '../../support/store/archive-fixture.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
-import { until } from '../../support/until.js';
 
 /*
  * What a commit makes of each answer of the store. A write that says `exists` may be a write of our own whose answer was
@@ -100,17 +99,6 @@ describe.each([
 describe('an item whose key is taken by other bytes', () => {
   const conflictOf = (content: Buffer) => `jobs/job1/conflicts/transcript.json.${sha256(content)}`;
 
-  it('is kept beside them under its hash, and is identical when it comes again', async () => {
-    const store = answering(createMemoryStore(), {});
-    const content = randomContent(10);
-    await deliver(store, randomContent(10));
-    expect(await deliver(store, content)).toMatchObject({ key: conflictOf(content), outcome: 'conflict' });
-    expect(await deliver(store, content, { deliveryId: 'LATER' })).toMatchObject({
-      key: conflictOf(content),
-      outcome: 'identical',
-    });
-  });
-
   it('remains a conflict when the response to that write was lost', async () => {
     const memory = createMemoryStore();
     const content = randomContent(10);
@@ -129,14 +117,6 @@ describe('an item whose key is taken by other bytes', () => {
 });
 
 describe('a streamed item whose key is taken', () => {
-  it('writes nothing when its bytes lie there already', async () => {
-    const memory = createMemoryStore();
-    const content = randomContent(LARGE);
-    await deliver(answering(memory, {}), content, { deliveryId: 'FIRST' });
-    expect(await deliver(answering(memory, {}), content)).toMatchObject({ key: KEY, outcome: 'identical' });
-    expect([...memory.objects.keys()]).toEqual([KEY]);
-  });
-
   it('is kept beside it once, whatever else of that size is kept there', async () => {
     const memory = createMemoryStore();
     const store = answering(memory, {});
@@ -170,30 +150,5 @@ describe('a streamed item whose key is taken', () => {
     await expect(deliver(damaged, randomContent(LARGE), { deliveryId: 'TWO' })).rejects.toThrow(
       'holds other bytes',
     );
-  });
-});
-
-describe('the upload of a streamed item', () => {
-  it('has at most three parts under way, and fails the delivery with the first that fails', async () => {
-    let underWay = 0;
-    let most = 0;
-    let writes = 0;
-    const memory = createMemoryStore(async (operation) => {
-      if (operation !== 'write') return;
-      writes += 1;
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await until(() => most >= 3);
-      // A fourth one would begin meanwhile.
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      underWay -= 1;
-      if (writes >= 6) throw new StoreError('write', 'EIO');
-    });
-    const staged = archiveOver(answering(memory, {}), 16).archive.begin(context());
-    await expect(putItem(staged, MEDIA, randomContent(20 * PART))).rejects.toThrow('EIO');
-    await staged.discard();
-    expect(most).toBe(3);
-    expect(writes).toBeLessThan(12);
-    expect(memory.objects.size).toBe(0);
   });
 });

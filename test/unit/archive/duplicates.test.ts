@@ -93,13 +93,6 @@ describe('a duplicate, where the store computes an MD5', () => {
     });
     expect(calls).toContain('read');
   });
-
-  it('is stored again when the first was removed meanwhile', async () => {
-    const { archive, memory } = setUp();
-    await deliver(archive);
-    memory.objects.delete(KEY);
-    expect(await deliver(archive)).toMatchObject({ key: KEY, outcome: 'created' });
-  });
 });
 
 it('a duplicate is read where the store computes nothing', async () => {

@@ -41,14 +41,6 @@ describe('the upload of a streamed item', () => {
     expect(target).toMatchObject({ key: KEY, isConflict: false });
   });
 
-  it('is aborted, and one beside it opened, when its key is taken', async () => {
-    const { memory, store, uploads } = recordingStore();
-    memory.put(KEY, 'there');
-    const target = await open(store);
-    expect(target).toMatchObject({ isConflict: true });
-    expect(uploads).toEqual({ opened: [KEY, target.key], aborted: [KEY] });
-  });
-
   it('is aborted when the store does not say whether its key is free', async () => {
     const away = new StoreError('head', 'away');
     const { store, uploads } = recordingStore({ head: () => Promise.reject(away) });
@@ -66,15 +58,6 @@ describe('the upload of a streamed item', () => {
     await expect(open(failing)).rejects.toBe(away);
     // Beside it, it would be the conflict of nothing.
     expect(uploads.opened).toEqual([]);
-  });
-
-  it('is not asked for again for a second item of the same name in one delivery', async () => {
-    const { store, uploads } = recordingStore();
-    const claimed: string[] = [];
-    await open(store, claimed);
-    await open(store, claimed);
-    expect(uploads.aborted).toEqual([]);
-    expect(new Set(uploads.opened).size).toBe(2);
   });
 
   it('has a key of its own while that of another item of the same name is being opened', async () => {

@@ -11,14 +11,6 @@ import {
 } from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
-describe('a delivery that is settled', () => {
-  it('of no items stored nothing', async () => {
-    const store = createMemoryStore();
-    expect(await commit(archiveOver(store).archive.begin(context()))).toEqual([]);
-    expect(store.calls).toEqual([]);
-  });
-});
-
 describe('a delivery that is discarded', () => {
   const items = ['a', 'b', 'c', 'd', 'e', 'f'].map((attachmentName) => ({
     kind: 'attachment' as const,

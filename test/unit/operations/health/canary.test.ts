@@ -125,23 +125,6 @@ describe('canary', () => {
     }
   });
 
-  it('fails at the first check that the store itself refuses, with what to do', async () => {
-    let fault: Error | null = null;
-    const store = createMemoryStore((operation) => {
-      if (fault !== null && operation === 'replace') throw fault;
-    });
-    const canary = new Canary({ store, replica: 'r' });
-    await canary.check();
-    fault = refused('full');
-    expect(await canary.check()).toMatchObject({
-      writable: false,
-      reason: fault.message,
-      condition: 'full',
-    });
-    fault = null;
-    expect(await canary.check()).toMatchObject({ writable: true, reason: null, condition: null });
-  });
-
   it('is writable after another write, although the last check was refused', async () => {
     const store = createMemoryStore((operation) => {
       if (operation === 'replace') throw refused('denied');
@@ -196,14 +179,6 @@ describe('canary', () => {
     const canary = new Canary({ store, replica: 'r' });
     await canary.check();
     expect(await canary.check()).toMatchObject({ writable: true });
-  });
-
-  it('carries what its replica reports', async () => {
-    const store = createMemoryStore();
-    const canary = new Canary({ store, replica: 'r', report: () => [{ code: 'clock' }] });
-    await canary.check();
-    const body = JSON.parse(String(store.objects.get(canary.key)?.body));
-    expect(body).toMatchObject({ report: [{ code: 'clock' }] });
   });
 
   it('is not disturbed by another process of the same name', async () => {

@@ -148,10 +148,6 @@ describe('the plan for', () => {
     const plan = planJob(situation({ status: 'expired', errors: [givenUp(20)] }));
     expect(plan.reason).toBe('the job is expired; Sending notification failed');
   });
-
-  it('contents that the API does not offer names them', () => {
-    expect(planJob(situation({ contents: ['alignment'] })).reason).toMatch(/alignment/);
-  });
 });
 
 const anyError = fc.oneof(
@@ -181,18 +177,6 @@ describe('any plan', () => {
         if (step === 'fetch') expect(given.status).toBe('done');
         if (step === 'unrecoverable') expect(['deleted', 'expired']).toContain(given.status);
         if (finished) expect(step === 'matched').toBe(absent.length === 0);
-      }),
-    );
-  });
-
-  it('converges: what was fetched is matched, whatever the time', () => {
-    fc.assert(
-      fc.property(anyCase, (given) => {
-        const asked = situation(given);
-        const { step, missing } = planJob(asked);
-        if (step !== 'fetch') return;
-        const present = new Set([...asked.present, ...missing.map(({ key }) => key)]);
-        expect(planJob({ ...asked, present }).step).toBe('matched');
       }),
     );
   });

@@ -117,12 +117,6 @@ describe('a server below its connection limit', () => {
 });
 
 describe('to make room for a new connection', () => {
-  it('the one is closed that said nothing for longest', async () => {
-    await idle(MOST);
-    expect(await closedForAnother()).toEqual([0]);
-    expect({ open: limiter.open, shed }).toEqual({ open: MOST, shed: 1 });
-  });
-
   it('each of several in the same moment closes another', async () => {
     const all = await idle(MOST);
     const more = await Promise.all([0, 1].map(() => rawClient(`http://127.0.0.1:${port()}`)));

@@ -91,35 +91,14 @@ const MAX_FAULTS = 100;
 
 type LedgerFigures = { -readonly [name in keyof VerifyReport['ledger']]: VerifyReport['ledger'][name] };
 
-export interface VerifyReportBuilder {
-  readonly ledger: LedgerFigures;
-  /** The artefact is as the ledger says. */
-  intact(compared: Comparison, size: number): void;
-  count(outcome: 'erased' | 'expired' | 'unchecked'): void;
-  finding(finding: VerifyFinding): void;
-  /** An operator chose another version. */
-  replaced(claim: ArtefactClaim): void;
-  fault(key: string | null, reason: string): void;
-  readonly checked: number;
-  readonly bytes: number;
-  /**
-   * @param settled why it is missing or damaged by what the ledger records later
-   * @param refetchOf the commands that fetch these
-   */
-  finish(end: {
-    readonly finishedAt: string;
-    readonly settled: (finding: VerifyFinding) => SettledAs | null;
-    readonly refetchOf: (findings: readonly VerifyFinding[]) => string[];
-    readonly choiceOf: (key: string) => ChosenVersion | null;
-  }): VerifyReport;
-}
+export type VerifyReportBuilder = ReturnType<typeof buildVerifyReport>;
 
 type VerifyScope = Pick<
   VerifyReport,
   'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredBefore'
 >;
 
-export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyReportBuilder {
+export function buildVerifyReport({ startedAt, ...facts }: VerifyScope) {
   const outcomes = Object.fromEntries(VERIFY_OUTCOMES.map((outcome) => [outcome, 0])) as Record<
     VerifyOutcome,
     number
@@ -139,21 +118,23 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
 
   return {
     ledger,
-    intact(how, size) {
+    /** The artefact is as the ledger says. */
+    intact(how: Comparison, size: number) {
       outcomes.intact += 1;
       compared[how] += 1;
       bytes += size;
     },
-    count(outcome) {
+    count(outcome: 'erased' | 'expired' | 'unchecked') {
       outcomes[outcome] += 1;
     },
-    finding(finding) {
+    finding(finding: VerifyFinding) {
       const outcome = finding.reason === 'missing' ? 'missing' : 'damaged';
       outcomes[outcome] += 1;
       if (findings[outcome].length < MAX_FINDINGS) findings[outcome].push(finding);
     },
+    /** An operator chose another version. */
     replaced,
-    fault(key, reason) {
+    fault(key: string | null, reason: string) {
       faulty = true;
       if (faults.length < MAX_FAULTS) faults.push({ key, reason });
     },
@@ -163,7 +144,18 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
     get bytes() {
       return bytes;
     },
-    finish({ finishedAt, settled, refetchOf, choiceOf }) {
+    /** @param refetchOf the commands that fetch these */
+    finish(
+      finishedAt: string,
+      {
+        settled,
+        choiceOf,
+      }: {
+        readonly settled: (finding: VerifyFinding) => SettledAs | null;
+        readonly choiceOf: (key: string) => ChosenVersion | null;
+      },
+      refetchOf: (findings: readonly VerifyFinding[]) => string[],
+    ): VerifyReport {
       const open = (outcome: 'missing' | 'damaged') =>
         findings[outcome].filter((finding) => {
           const settlement = settled(finding);

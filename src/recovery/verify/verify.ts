@@ -130,12 +130,10 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
     break;
   }
   if (signal?.aborted) report.fault(null, INTERRUPTED);
-  const finished = report.finish({
-    finishedAt: new Date(parts.clock()).toISOString(),
-    settled: settlements.settled,
-    choiceOf: settlements.choiceOf,
-    refetchOf: (findings) => refetchCommands(findings, parts.sources, startedAt),
-  });
+  const finishedAt = new Date(parts.clock()).toISOString();
+  const finished = report.finish(finishedAt, settlements, (findings) =>
+    refetchCommands(findings, parts.sources, startedAt),
+  );
   return store(parts.store, finished);
 }
 

@@ -20,12 +20,9 @@ function reportOf(missing: number, lines: number) {
   });
   builder.ledger.lines = lines;
   for (let n = 0; n < missing; n += 1) builder.finding({ ...findingOf(`jobs/j${n}/data`), jobId: `j${n}` });
-  return builder.finish({
-    finishedAt: AT,
-    settled: () => null,
-    choiceOf: () => null,
-    refetchOf: (findings) => refetchCommands(findings, {}, Date.parse(AT)),
-  });
+  return builder.finish(AT, { settled: () => null, choiceOf: () => null }, (findings) =>
+    refetchCommands(findings, {}, Date.parse(AT)),
+  );
 }
 
 function findingOf(key: string): VerifyFinding {

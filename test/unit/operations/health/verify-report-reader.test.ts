@@ -46,14 +46,7 @@ function report({ startedDaysAgo, days = 30, deep = false, findings = [], fault,
   for (let n = 0; n < 10; n += 1) builder.intact('metadata', 5);
   for (const finding of findings) builder.finding(finding);
   if (fault !== undefined) builder.fault(null, fault);
-  const finished = builder.finish({
-    ...{
-      finishedAt: startedAt,
-      settled: () => null,
-      choiceOf: () => null,
-      refetchOf: () => [],
-    },
-  });
+  const finished = builder.finish(startedAt, { settled: () => null, choiceOf: () => null }, () => []);
   store.put(verifyReportKey(startedAt), JSON.stringify({ ...finished, ...more }));
 }
 

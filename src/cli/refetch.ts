@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { loadConfig } from '../config/config.js';
 import { refetch, UNKNOWN_JOB } from '../recovery/reconcile/fetch/refetch.js';
 import { INTERRUPTED } from '../recovery/reconcile/recovery-errors.js';
+import { resultWithoutItems } from '../recovery/reconcile/report/job-result.js';
 import type { RecoveredJob } from '../recovery/reconcile/report/recovery-report.js';
 import { formatRecoveredJob } from './reports/format-recovered-job.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
@@ -50,7 +51,7 @@ function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
     checkRegions(parts);
     const order = {
       jobId,
-      regions: options.region === undefined ? undefined : [options.region],
+      region: options.region,
       source: options.source,
       again: options.again === true,
       dryRun: options.dryRun === true,
@@ -59,7 +60,7 @@ function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
     };
     return refetch(parts, order).catch((error: unknown) => {
       if (!signal.aborted) throw error;
-      return { jobId, region: null, outcome: 'failed', reason: INTERRUPTED, items: [] } as const;
+      return resultWithoutItems(jobId, null, 'failed', INTERRUPTED);
     });
   });
 }

@@ -1,4 +1,5 @@
 import { isStandIn } from '../../domain/kinds.js';
+import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import type { JobRecord } from '../../speech/wire.js';
 import type { Expectation, ExpectedCallback, ExpectedItem } from './expectation.js';
@@ -8,7 +9,7 @@ import { createContexts, recordEnd } from './fetch/record-recovery.js';
 import { isGone, isRetried, joinReasons, notificationFailure } from './plan-job.js';
 import { ErasedError } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
-import { endedResult, jobResult } from './report/job-result.js';
+import { jobResult, resultWithoutItems } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 import { wasErased } from './was-erased.js';
 
@@ -37,12 +38,12 @@ export async function recordEnded(
   const items = ends.flatMap((end) => (typeof end === 'string' ? [] : end));
   const reason = endedReason(job);
   if (items.length > 0) return jobResult(job, client.region, items, reason);
-  if (ends.includes('retried')) return endedResult(job, client.region, 'pending', BEING_RETRIED);
-  if (ends.includes('claimed')) return endedResult(job, client.region, 'pending', BEING_RECORDED);
-  if (!ends.includes('recorded'))
-    return endedResult(job, client.region, 'matched', `${reason}; ${ON_RECORD}`);
-  const outcome = isGone(job) ? 'unrecoverable' : 'matched';
-  return { ...endedResult(job, client.region, outcome, reason), recorded: true };
+  const result = (outcome: RecoveryOutcome, why: string) =>
+    resultWithoutItems(job.id, client.region, outcome, why);
+  if (ends.includes('retried')) return result('pending', BEING_RETRIED);
+  if (ends.includes('claimed')) return result('pending', BEING_RECORDED);
+  if (!ends.includes('recorded')) return result('matched', `${reason}; ${ON_RECORD}`);
+  return { ...result(isGone(job) ? 'unrecoverable' : 'matched', reason), recorded: true };
 }
 
 interface Ended {

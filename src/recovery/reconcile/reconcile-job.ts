@@ -16,7 +16,7 @@ import {
 import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
-import { endedResult, jobResult, untouchedJob, withRetentionEnd } from './report/job-result.js';
+import { jobResult, resultWithoutItems, untouchedJob, withRetentionEnd } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 import { SERVICE_CLOCK_TOLERANCE, wasErased } from './was-erased.js';
 
@@ -55,12 +55,10 @@ async function resultOf(
     if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return untouchedJob(job, region, plan);
     return await options.fetching(() => fetchJob(parts, client, job, plan, options));
   } catch (error) {
-    if (error instanceof ErasedError) {
-      return untouchedJob(job, region, { step: 'matched', missing: [], reason: error.message });
-    }
+    if (error instanceof ErasedError) return resultWithoutItems(job.id, region, 'matched', error.message);
     signal?.throwIfAborted();
     if (isPaused(error)) throw error;
-    if (isEnded(job, expectation)) return endedResult(job, region, 'failed', failureReason(error));
+    if (isEnded(job, expectation)) return resultWithoutItems(job.id, region, 'failed', failureReason(error));
     const failed = expectation.items.map((item) => notFetched(item, 'failed', failureReason(error)));
     return jobResult(job, region, failed, null);
   }
@@ -97,17 +95,12 @@ function recordPresent(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The keys of those items that the store holds, as `presentItems`. */
-export async function presentKeys(...asked: Parameters<typeof presentItems>): Promise<ReadonlySet<string>> {
-  return keysOf(await presentItems(...asked));
-}
-
-function keysOf(found: readonly PresentItem[]): ReadonlySet<string> {
+export function keysOf(found: readonly PresentItem[]): ReadonlySet<string> {
   return new Set(found.map(({ item }) => item.key));
 }
 
 /** Those items that the store holds. With `again`, items that can be fetched and compared are left out. */
-async function presentItems(
+export async function presentItems(
   store: ObjectStore,
   items: readonly ExpectedItem[],
   { again, looking }: Pick<JobOptions, 'again' | 'looking'>,
@@ -159,7 +152,7 @@ async function fetchJob(
   signal?.throwIfAborted();
   if (await wasErased(parts, job)) throw new ErasedError();
   const stored = options.again
-    ? await presentKeys(parts.store, plan.missing, { ...options, again: false })
+    ? keysOf(await presentItems(parts.store, plan.missing, { ...options, again: false }))
     : NONE;
   if (options.dryRun) return untouchedJob(job, region, plan, stored);
   const now = parts.clock();

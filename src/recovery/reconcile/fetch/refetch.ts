@@ -6,16 +6,17 @@ import type { JobsClient } from '../../../speech/batch/jobs-client.js';
 import { SpeechError } from '../../../speech/speech-error.js';
 import type { JobRecord } from '../../../speech/wire.js';
 import { expectationOf } from '../expectation.js';
-import { presentKeys, reconcileJob } from '../reconcile-job.js';
+import { keysOf, presentItems, reconcileJob } from '../reconcile-job.js';
 import { ErasedError, failureReason, isUnknownJob } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
+import { resultWithoutItems } from '../report/job-result.js';
 import type { RecoveredJob, RunFault } from '../report/recovery-report.js';
 import { recordMatch } from './record-match.js';
 
 interface RefetchOptions {
   readonly jobId: string;
-  /** Regions to ask, one after the other; default: all that have an address. */
-  readonly regions?: readonly string[] | undefined;
+  /** Region to ask; default: all that have an address, one after the other. */
+  readonly region?: string | undefined;
   /** The source the job belongs to; needed when its own entries do not say and there are several sources. */
   readonly source?: string | undefined;
   /** Also fetch what is here, and keep what differs as conflict. Default false. */
@@ -64,19 +65,21 @@ async function missedUnlessErased(
 }
 
 async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
-  const clients = clientsOf(parts, options.regions);
+  const clients = clientsOf(parts, options.region);
+  const failed = (region: string | null, reason: string) =>
+    resultWithoutItems(options.jobId, region, 'failed', reason);
   const { found, faults } = await findJob(clients, options.jobId, options.signal);
   if (found === null) {
     const failures = faults.map(({ reason }) => reason).join('; ');
-    return failures === '' ? unknownJob(parts, options) : failedJob(options, null, failures);
+    return failures === '' ? unknownJob(parts, options) : failed(null, failures);
   }
   const { region } = found.client;
   try {
     const result = await reconcileJob(parts, found.client, found.job, jobOptionsOf(options));
-    return result ?? failedJob(options, region, SOURCE_REQUIRED);
+    return result ?? failed(region, SOURCE_REQUIRED);
   } catch (error) {
     options.signal?.throwIfAborted();
-    return failedJob(options, region, failureReason(error));
+    return failed(region, failureReason(error));
   }
 }
 
@@ -86,9 +89,9 @@ interface JobSearch {
   readonly faults: readonly RunFault[];
 }
 
-/** The clients of some regions, each once, or of all that have an address. Throws `SpeechError` (`configuration`). */
-function clientsOf({ speech }: RecoveryParts, regions?: readonly string[]): JobsClient[] {
-  return [...new Set(regions ?? speech.regions)].map((region) => speech.jobs(region));
+/** The client of a region, or of all that have an address. Throws `SpeechError` (`configuration`). */
+function clientsOf({ speech }: RecoveryParts, region?: string): JobsClient[] {
+  return (region === undefined ? speech.regions : [region]).map((name) => speech.jobs(name));
 }
 
 /** Asks the regions one after the other: a job is known only in the one that made it. */
@@ -133,29 +136,24 @@ const SOURCE_REQUIRED =
 
 export const UNKNOWN_JOB = 'no configured region knows this job';
 
-function failedJob({ jobId }: RefetchOptions, region: string | null, reason: string): RecoveredJob {
-  return { jobId, region, outcome: 'failed', reason, items: [] };
-}
-
 /** The result of a job that no region knows. The artefacts that its source asks for may still all be here. */
 async function unknownJob(
   parts: RecoveryParts,
   { jobId, source, selectedBy = 'operator' }: RefetchOptions,
 ): Promise<RecoveredJob> {
   const { store, sources, publicUrl } = parts;
-  const reason = UNKNOWN_JOB;
-  const result = { jobId, region: null, reason, items: [] };
+  const result = resultWithoutItems(jobId, null, 'unrecoverable', UNKNOWN_JOB);
   const scope = { sources, publicUrl, source: source ?? null, selectedBy } as const;
   const expectation = expectationOf(recordWithoutEntries(jobId), scope);
-  if (expectation === null) return { ...result, outcome: 'unrecoverable' };
+  if (expectation === null) return result;
   try {
-    const present = await presentKeys(store, expectation.items, { again: false, looking: atOnce });
+    const present = keysOf(await presentItems(store, expectation.items, { again: false, looking: atOnce }));
     const items = expectation.items
       .filter(({ key }) => !present.has(key))
       .map(({ kind, key }) => ({ kind, key, outcome: 'unrecoverable' as const }));
-    return { ...result, outcome: items.length === 0 ? 'matched' : 'unrecoverable', items };
+    return items.length === 0 ? { ...result, outcome: 'matched' } : { ...result, items };
   } catch (error) {
-    return { ...result, outcome: 'failed', reason: `${reason}; ${failureReason(error)}` };
+    return { ...result, outcome: 'failed', reason: `${UNKNOWN_JOB}; ${failureReason(error)}` };
   }
 }
 
@@ -182,9 +180,8 @@ export async function refetchJob(
   jobId: string,
   { actor, region, source, scope = null, signal }: RefetchJobOptions,
 ): Promise<RecoveredJob> {
-  const regions = region === undefined ? undefined : [region];
-  requireService(recovery, regions);
-  const options = { jobId, regions, actor, signal, origin: 'replay' } as const;
+  requireService(recovery, region);
+  const options = { jobId, region, actor, signal, origin: 'replay' } as const;
   if (scope === null) return refetch(recovery, { ...options, source });
   const names = source === undefined ? [...scope] : [source].filter((name) => scope.has(name));
   const sources = Object.fromEntries(
@@ -195,16 +192,16 @@ export async function refetchJob(
   );
   const result = await refetch({ ...recovery, sources }, { ...options, selectedBy: 'list' });
   if (result.reason !== SOURCE_REQUIRED) return result;
-  return { jobId, region: null, outcome: 'unrecoverable', reason: UNKNOWN_JOB, items: [] };
+  return resultWithoutItems(jobId, null, 'unrecoverable', UNKNOWN_JOB);
 }
 
-/** Throws `Problem` `conflict` when these regions, by default all, cannot be asked. */
-export function requireService(recovery: RecoveryParts, regions?: readonly string[]): void {
+/** Throws `Problem` `conflict` when this region, by default all, cannot be asked. */
+export function requireService(recovery: RecoveryParts, region?: string): void {
   if (recovery.speech.regions.length === 0) {
     throw new Problem('conflict', 'No region can be asked: set speech.regions.<region>.batchUrl.');
   }
   try {
-    clientsOf(recovery, regions);
+    clientsOf(recovery, region);
   } catch (error) {
     if (!(error instanceof SpeechError) || error.kind !== 'configuration') throw error;
     throw new Problem('conflict', `${error.message}.`, { cause: error });

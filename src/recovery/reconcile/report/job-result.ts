@@ -33,14 +33,14 @@ export function untouchedJob(
   };
 }
 
-/** The result of a job that ended without a transcript. */
-export function endedResult(
-  { id }: JobRecord,
-  region: string,
+/** The result of a job none of whose items is in question. */
+export function resultWithoutItems(
+  jobId: string,
+  region: string | null,
   outcome: RecoveryOutcome,
   reason: string,
 ): RecoveredJob {
-  return { jobId: id, region, outcome, reason, items: [] };
+  return { jobId, region, outcome, reason, items: [] };
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Metrics } from '../../observe/metrics/metrics.js';
 import { mergedRefusals } from '../../observe/refusal-ring.js';
-import { reportSignIns } from '../../operations/admin/access/report-sign-ins.js';
 import { type Admin, createAdmin } from '../../operations/admin/admin.js';
 import type { AdminOptions } from '../../operations/admin/admin-services.js';
 import { credentialSettings } from '../../operations/health/credential-states.js';
@@ -44,11 +43,13 @@ export function openAdmin(parts: AdminParts): Admin {
     reconciling: reconciler,
     events: { outbox: storage.outbox, subscribers: new Map(Object.entries(config.subscribers)) },
     report: {
-      signInFailed: reportSignIns({
-        metrics: metrics.signIns,
-        refusalLog: refusals.log,
-        refusals: refusals.ofSignIns,
-      }),
+      signInFailed({ cause, peer, userAgent }) {
+        const failed = { reason: `sign-in-${cause}` as const, source: null, clientIp: peer };
+        metrics.signIns.failed(cause);
+        const unknown = { cause: null, peer: null, forwardedFor: null };
+        refusals.ofSignIns.add({ at: new Date().toISOString(), ...failed, ...unknown, userAgent });
+        refusals.log.refused(failed);
+      },
       replayFailed: (failure) =>
         log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
       unexpected: errors.report,

@@ -2,25 +2,21 @@ const MINUTE = 60_000;
 /** Names whose attempts are counted at a time; beyond that the oldest entry is dropped. */
 const MAX_NAMES = 1000;
 
-/** Counts attempts by name. */
-export interface AttemptCounter {
-  /** Counts an attempt; returns how many there were in the current minute of this name, this one included. */
-  count(name: string): number;
-}
-
-/** @param clock milliseconds since the epoch */
-export function createAttemptCounter(clock: () => number): AttemptCounter {
+/**
+ * Counts attempts by name: returns how many there were in the current minute of this name, this one included.
+ *
+ * @param clock milliseconds since the epoch
+ */
+export function createAttemptCounter(clock: () => number): (name: string) => number {
   const attempts = new Map<string, { readonly since: number; count: number }>();
-  return {
-    count(name) {
-      const now = clock();
-      const known = attempts.get(name);
-      const entry = known && Math.abs(now - known.since) < MINUTE ? known : { since: now, count: 0 };
-      entry.count += 1;
-      attempts.set(name, entry);
-      const [oldest] = attempts.keys();
-      if (attempts.size > MAX_NAMES && oldest !== undefined) attempts.delete(oldest);
-      return entry.count;
-    },
+  return (name) => {
+    const now = clock();
+    const known = attempts.get(name);
+    const entry = known && Math.abs(now - known.since) < MINUTE ? known : { since: now, count: 0 };
+    entry.count += 1;
+    attempts.set(name, entry);
+    const [oldest] = attempts.keys();
+    if (attempts.size > MAX_NAMES && oldest !== undefined) attempts.delete(oldest);
+    return entry.count;
   };
 }

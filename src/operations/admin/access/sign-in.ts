@@ -23,8 +23,8 @@ export interface SignIn {
 export interface SignInOptions {
   /** Tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
-  /** Default: keys derived from the tokens by scrypt. */
-  readonly ticketKeys?: TicketKeys;
+  /** Makes the key of a token that its tickets are signed with. Default: by scrypt. */
+  readonly deriveKey?: typeof deriveByScrypt;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
   /** Failed attempts per minute and peer that are answered at once; further ones get 429 after a delay. Default 100. */
@@ -39,16 +39,16 @@ export interface SignInOptions {
 const TICKET_LIFETIME = 3_600_000;
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { clock = Date.now, ticketKeys = createTicketKeys(options.tokens) } = options;
+  const { clock = Date.now, deriveKey = deriveByScrypt } = options;
+  const ticketKey = createTicketKeys(options.tokens, deriveKey);
   const tokens = Object.entries(options.tokens).map(([name, token]) => ({
     digest: digestOf(token.token),
     access: accessOf(name, token),
   }));
-  const failed = createFailedSignIns(options);
-  const refuse: FailedSignIns['refuse'] = failed.refuse;
+  const refuse: Refuse = createRefusal(options);
 
   async function ticketMark(name: string, expires: number, jobId: string): Promise<Buffer> {
-    const key = await ticketKeys.of(name);
+    const key = await ticketKey(name);
     return createHmac('sha256', key).update(`${name}\n${expires}\n${jobId}`).digest();
   }
 
@@ -89,35 +89,22 @@ function digestOf(token: string): Buffer {
 }
 
 /**
- * Keys that tickets are signed with, one per admin token. Tickets are part of URLs, and one that leaks can be used to guess the
- * token offline: so each guess has to be expensive. The key is derived instead of random, because every replica needs the
- * same one.
+ * Keys that tickets are signed with, one per admin token, by its name. Tickets are part of URLs, and one that leaks can be used to guess
+ * the token offline: so each guess has to be expensive. The key is derived instead of random, because every replica needs the same one;
+ * once, at first use, and one at a time: each derivation takes 32 MiB.
  */
-export interface TicketKeys {
-  /** The key of a configured token, by the token's name; derived once, at first use. */
-  of(name: string): Promise<Buffer>;
-}
-
-export type DeriveKey = (token: string, name: string) => Promise<Buffer>;
-
-/** Derives one key at a time: each derivation takes 32 MiB. */
-export function createTicketKeys(
-  tokens: Readonly<Record<string, Pick<AdminToken, 'token'>>>,
-  derive: DeriveKey = deriveByScrypt,
-): TicketKeys {
+function createTicketKeys(tokens: SignInOptions['tokens'], derive: typeof deriveByScrypt) {
   const keys = new Map<string, Promise<Buffer>>();
   let last: Promise<unknown> = Promise.resolve();
-  return {
-    of(name) {
-      const known = keys.get(name);
-      if (known !== undefined) return known;
-      const token = Object.hasOwn(tokens, name) ? tokens[name] : undefined;
-      if (token === undefined) return Promise.reject(new Error(`there is no token ${name}`));
-      const key = last.then(() => derive(token.token, name));
-      last = key.catch(() => {});
-      keys.set(name, key);
-      return key;
-    },
+  return (name: string): Promise<Buffer> => {
+    const known = keys.get(name);
+    if (known !== undefined) return known;
+    const token = Object.hasOwn(tokens, name) ? tokens[name] : undefined;
+    if (token === undefined) return Promise.reject(new Error(`there is no token ${name}`));
+    const key = last.then(() => derive(token.token, name));
+    last = key.catch(() => {});
+    keys.set(name, key);
+    return key;
   };
 }
 
@@ -155,16 +142,17 @@ export class SignInRefusal extends Problem {
 /** Delayed answers at a time; each holds a connection. */
 const MAX_HELD = 256;
 
-type FailedSignIns = ReturnType<typeof createFailedSignIns>;
+/** Throws a `SignInRefusal`: `credential-invalid` with `detail`, or `too-many-attempts` over the rate. */
+type Refuse = (request: IncomingMessage, cause: SignInFailure, detail: string) => never;
 
 /**
  * Limits the rate of guessing tokens on the admin port. Over the rate each answer is delayed, so that a connection can try one
  * token a second; beyond 256 delayed answers each attempt costs a connection. Only failures are delayed: behind a proxy all
  * clients share one address, and an attacker must not lock the operators out.
  */
-function createFailedSignIns(options: Omit<SignInOptions, 'tokens' | 'ticketKeys'>) {
+function createRefusal(options: SignInOptions): Refuse {
   const { clock = Date.now, attemptsPerMinute = 100, holdMs = 1000, onFailure = () => {} } = options;
-  const failures = createAttemptCounter(clock);
+  const countFailure = createAttemptCounter(clock);
   let held = 0;
 
   async function hold(): Promise<void> {
@@ -173,16 +161,12 @@ function createFailedSignIns(options: Omit<SignInOptions, 'tokens' | 'ticketKeys
     held -= 1;
   }
 
-  return {
-    /** Throws a `SignInRefusal`: `credential-invalid` with `detail`, or `too-many-attempts` over the rate. */
-    refuse(request: IncomingMessage, cause: SignInFailure, detail: string): never {
-      const peer = peerAddress(request.socket.remoteAddress);
-      onFailure({ cause, peer, userAgent: request.headersDistinct['user-agent']?.[0] ?? null });
-      if (failures.count(peer ?? '') <= attemptsPerMinute) {
-        throw new SignInRefusal('credential-invalid', detail, Promise.resolve());
-      }
-      const message = 'Too many requests without a valid token; try again in a minute.';
-      throw new SignInRefusal('too-many-attempts', message, held < MAX_HELD ? hold() : null);
-    },
+  return (request, cause, detail) => {
+    const peer = peerAddress(request.socket.remoteAddress);
+    onFailure({ cause, peer, userAgent: request.headersDistinct['user-agent']?.[0] ?? null });
+    if (countFailure(peer ?? '') <= attemptsPerMinute)
+      throw new SignInRefusal('credential-invalid', detail, Promise.resolve());
+    const message = 'Too many requests without a valid token; try again in a minute.';
+    throw new SignInRefusal('too-many-attempts', message, held < MAX_HELD ? hold() : null);
   };
 }

@@ -29,7 +29,7 @@ const explainBody = z
   });
 
 export function explainRoutes({ sources, accessLedger, clock }: AdminServices): AdminRoute[] {
-  const checks = createAttemptCounter(clock);
+  const countCheck = createAttemptCounter(clock);
 
   /** A client with this right could otherwise try credentials without limit and without trace. */
   async function recordCheck(
@@ -38,7 +38,7 @@ export function explainRoutes({ sources, accessLedger, clock }: AdminServices): 
     source: string,
     explanation: Explanation,
   ) {
-    if (checks.count(access.actor) > CHECKS_PER_MINUTE) {
+    if (countCheck(access.actor) > CHECKS_PER_MINUTE) {
       const detail = `A token explains up to ${CHECKS_PER_MINUTE} requests with a credential a minute.`;
       throw new Problem('too-many-attempts', detail);
     }

@@ -3,11 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../../../src/domain/problem.js';
 import { RIGHTS } from '../../../../../src/domain/rights.js';
-import {
-  createSignIn,
-  createTicketKeys,
-  type SignInRefusal,
-} from '../../../../../src/operations/admin/access/sign-in.js';
+import { createSignIn, type SignInRefusal } from '../../../../../src/operations/admin/access/sign-in.js';
 
 const all = (token: string) => ({ token, may: RIGHTS, sources: [] });
 const TOKENS = { ops: all('token-of-the-operators'), ci: all('token-of-the-pipeline') };
@@ -142,15 +138,15 @@ describe('a ticket', () => {
   it('has a key that is derived once per token, one at a time, and not for what has expired', async () => {
     const derived: string[] = [];
     let underWay = 0;
-    const ticketKeys = createTicketKeys(TOKENS, async (token, name) => {
+    const deriveKey = async (token: string, name: string) => {
       underWay += 1;
       derived.push(name);
       expect(underWay).toBe(1);
       await new Promise(setImmediate);
       underWay -= 1;
       return Buffer.from(token);
-    });
-    const signIn = createSignIn({ tokens: TOKENS, ticketKeys });
+    };
+    const signIn = createSignIn({ tokens: TOKENS, deriveKey });
     await expect(signIn.ticket(`ops.1.${'A'.repeat(43)}`, 'j1', request([]))).rejects.toThrow(/expired/);
     await expect(signIn.ticket(`no.9999999999999.${'A'.repeat(43)}`, 'j1', request([]))).rejects.toThrow();
     expect(derived).toEqual([]);

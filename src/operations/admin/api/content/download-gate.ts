@@ -12,17 +12,12 @@ export interface DownloadLimits {
 }
 
 /**
- * Limits the number of concurrent downloads: each one holds a connection to the store (or an open file) for as long as its
- * client takes to read.
+ * Runs a download as soon as a slot is free: each one holds a connection to the store (or an open file) for as long as its client takes
+ * to read.
+ *
+ * @throws Problem `overloaded` when no slot becomes free in time
  */
-export interface DownloadGate {
-  /**
-   * Runs a download as soon as a slot is free.
-   *
-   * @throws Problem `overloaded` when no slot becomes free in time
-   */
-  pass(response: ServerResponse, download: () => Promise<void>): Promise<void>;
-}
+export type DownloadGate = (response: ServerResponse, download: () => Promise<void>) => Promise<void>;
 
 export function createDownloadGate(limits: DownloadLimits): DownloadGate {
   const { maxDownloads, downloadIdleTimeout, downloadWait = 5_000 } = limits;
@@ -32,19 +27,17 @@ export function createDownloadGate(limits: DownloadLimits): DownloadGate {
     `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
   );
 
-  return {
-    async pass(response, download) {
-      const leaving = new AbortController();
-      const leave = () => leaving.abort();
-      response.once('close', leave);
-      const send = async () => {
-        response.off('close', leave);
-        const cut = (): void => void response.destroy();
-        allowPauses(response);
-        response.setTimeout(downloadIdleTimeout, cut);
-        await download().finally(() => response.off('timeout', cut));
-      };
-      await line(leaving.signal, send).finally(() => response.off('close', leave));
-    },
+  return async (response, download) => {
+    const leaving = new AbortController();
+    const leave = () => leaving.abort();
+    response.once('close', leave);
+    const send = async () => {
+      response.off('close', leave);
+      const cut = (): void => void response.destroy();
+      allowPauses(response);
+      response.setTimeout(downloadIdleTimeout, cut);
+      await download().finally(() => response.off('timeout', cut));
+    };
+    await line(leaving.signal, send).finally(() => response.off('close', leave));
   };
 }

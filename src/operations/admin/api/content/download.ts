@@ -40,7 +40,7 @@ export async function sendObject(
   if (request.method === 'HEAD') {
     return void response.writeHead(status, { ...headers, ...partial, 'content-length': length }).end();
   }
-  await downloads.pass(response, async () => {
+  await downloads(response, async () => {
     await record();
     const reading = await store.read(info.key, range, 'download');
     if (reading === null) throw new Problem('not-found', 'The artefact is gone.');

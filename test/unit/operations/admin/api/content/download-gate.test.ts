@@ -46,16 +46,14 @@ describe('the download gate', () => {
     const gate = createDownloadGate(limits);
     server = http.createServer((_request, response) => {
       asked += 1;
-      gate
-        .pass(response, async () => {
-          begun += 1;
-          await pipeline(endless(), response).catch(() => response.destroy());
-          ended += 1;
-        })
-        .catch((problem: Problem) => {
-          refused.push(problem);
-          if (!response.destroyed) response.writeHead(problem.status).end();
-        });
+      gate(response, async () => {
+        begun += 1;
+        await pipeline(endless(), response).catch(() => response.destroy());
+        ended += 1;
+      }).catch((problem: Problem) => {
+        refused.push(problem);
+        if (!response.destroyed) response.writeHead(problem.status).end();
+      });
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
   }

@@ -7,22 +7,6 @@ import type { Unknowable } from '../issues/verdict-words.js';
 export type UnknownFacts = Health['unknown'];
 type Unknown = NonNullable<UnknownFacts[Unknowable]>;
 
-export interface KnownFacts {
-  /**
-   * Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why.
-   *
-   * @param others facts that come out of the same answer
-   */
-  read<T>(
-    name: Unknowable,
-    fact: (signal?: AbortSignal) => Promise<T>,
-    ...others: readonly Unknowable[]
-  ): Promise<T | null>;
-  readonly unknown: UnknownFacts;
-  /** Facts from the ledger that the lines in memory do not show. */
-  noteUnread(...names: readonly Unknowable[]): void;
-}
-
 type LedgerStatus = Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
 
 /**
@@ -30,13 +14,22 @@ type LedgerStatus = Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
  *
  * @param patience milliseconds after which a fact is unknown: a store that hangs must not hold up the rest; undefined for none
  */
-export function createKnownFacts(ledger: LedgerStatus, patience: number | undefined): KnownFacts {
+export function createKnownFacts(ledger: LedgerStatus, patience: number | undefined) {
   const unknown: { [Name in Unknowable]?: Unknown } = {};
   const unread = unreadLedger(ledger);
   const since = unread?.since ?? null;
   return {
-    unknown,
-    async read(name, fact, ...others) {
+    unknown: unknown as UnknownFacts,
+    /**
+     * Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why.
+     *
+     * @param others facts that come out of the same answer
+     */
+    async read<T>(
+      name: Unknowable,
+      fact: (signal?: AbortSignal) => Promise<T>,
+      ...others: readonly Unknowable[]
+    ): Promise<T | null> {
       try {
         return await within(patience, fact);
       } catch (error) {
@@ -45,7 +38,8 @@ export function createKnownFacts(ledger: LedgerStatus, patience: number | undefi
         return null;
       }
     },
-    noteUnread(...names) {
+    /** Facts from the ledger that the lines in memory do not show. */
+    noteUnread(...names: readonly Unknowable[]): void {
       if (unread !== null) for (const name of names) unknown[name] = unread;
     },
   };

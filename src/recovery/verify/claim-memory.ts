@@ -1,27 +1,22 @@
 import { hash } from 'node:crypto';
 
-/** Remembers which objects were claimed, and with which content, in bounded memory. */
-interface ClaimMemory {
-  /**
-   * `new` for a key that is not remembered, `repeated` when it was claimed with the same content, `different` when it
-   * was claimed with other content.
-   */
-  add(key: string, content: string): 'new' | 'repeated' | 'different';
-}
-
 /** Some 100 bytes each. The last one to two such generations are remembered. */
 const KEYS_PER_GENERATION = 2 ** 18;
 
 /**
- * Two generations of keys: when the younger one is full, the older one is forgotten. Repetitions come close together:
- * retries of a callback within minutes, recoveries within days. The order of calls alone decides what is forgotten, so
- * that the same ledger gives the same result again.
+ * Remembers which objects were claimed, and with which content, in two generations of keys: when the younger one is full, the older one
+ * is forgotten. Repetitions come close together: retries of a callback within minutes, recoveries within days. The order of calls alone
+ * decides what is forgotten, so that the same ledger gives the same result again.
  */
-export function createClaimMemory(keysPerGeneration = KEYS_PER_GENERATION): ClaimMemory {
+export function createClaimMemory(keysPerGeneration = KEYS_PER_GENERATION) {
   let young = new Map<string, number>();
   let old = new Map<string, number>();
   return {
-    add(key, content) {
+    /**
+     * `new` for a key that is not remembered, `repeated` when it was claimed with the same content, `different` when it was claimed with
+     * other content.
+     */
+    add(key: string, content: string): 'new' | 'repeated' | 'different' {
       const fingerprint = fingerprintOf(key);
       const claimed = hash('sha256', content, 'buffer').readUInt32LE();
       const known = young.get(fingerprint) ?? old.get(fingerprint);

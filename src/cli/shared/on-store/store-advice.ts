@@ -3,26 +3,21 @@ import { conditionOf } from '../../../store/store-condition.js';
 import type { StoreCondition } from '../../../store/store-remedies.js';
 import { adviceOf } from '../../../store/store-remedies.js';
 
-interface StoreAdvice {
-  readonly onStoreCall: OnStoreCall;
-  /** Called with the error that ended the work. */
-  onError(error: unknown): void;
-  /** What is wrong with the store, and what to do about it. */
-  lines(): string[];
-}
-
 /** Remembers what failed calls say is wrong with the store, until a later call of the same operation succeeds. */
-export function createStoreAdvice(): StoreAdvice {
+export function createStoreAdvice() {
   const conditions = new Map<string, StoreCondition>();
+  const onStoreCall: OnStoreCall = (operation, _result, _durationMs, condition) => {
+    if (condition === null) conditions.delete(operation);
+    else conditions.set(operation, condition);
+  };
   return {
-    onStoreCall(operation, _result, _durationMs, condition) {
-      if (condition === null) conditions.delete(operation);
-      else conditions.set(operation, condition);
-    },
-    onError(error) {
+    onStoreCall,
+    /** Called with the error that ended the work. */
+    onError(error: unknown): void {
       const condition = conditionOf(error);
       if (condition !== null) conditions.set('', condition);
     },
+    /** What is wrong with the store, and what to do about it. */
     lines: () => [...new Set(conditions.values())].map(adviceOf),
   };
 }

@@ -237,7 +237,7 @@ describe('copyStore', () => {
   });
 
   it('gets over answers that are lost and bodies that break off, and ends with an error while the store is away', async () => {
-    const bodies = Array.from({ length: 30 }, () => randomBytes(2000));
+    const bodies = Array.from({ length: 15 }, () => randomBytes(2000));
     for (const [index, body] of bodies.entries()) await put(`jobs/j${index}/data`, body, artefact(body));
     const media = randomBytes(PART + 1);
     await put('jobs/media/data', media, artefact(media, false));
@@ -246,7 +246,7 @@ describe('copyStore', () => {
       if (count % 7 === 0) return { kind: 'loseAnswer' };
       return count % 11 === 0 ? { kind: 'reset' } : null;
     };
-    expect(await run({ deep: true })).toMatchObject({ faultCount: 0, copied: 31, verified: 31 });
+    expect(await run({ deep: true })).toMatchObject({ faultCount: 0, copied: 16, verified: 16 });
     expect(await contentsOf(to)).toEqual(await contentsOf(from));
 
     proxy.fault = ({ method, url }) =>
@@ -255,19 +255,19 @@ describe('copyStore', () => {
     await expect(run()).rejects.toThrow(/objects in a row failed/);
     expect(standIn.requests.length).toBeLessThan(2000);
     proxy.fault = () => null;
-    expect(await run()).toMatchObject({ copied: 50, there: 31, faultCount: 0 });
+    expect(await run()).toMatchObject({ copied: 50, there: 16, faultCount: 0 });
   });
 
   it('stops when it is told to, and continues', async () => {
-    for (let index = 0; index < 80; index += 1) await put(`jobs/j${index}/data`, `${index}`);
+    for (let index = 0; index < 40; index += 1) await put(`jobs/j${index}/data`, `${index}`);
     const stop = new AbortController();
     const onProgress: CopyOptions['onProgress'] = (_, { copied }) => {
-      if (copied === 20) stop.abort();
+      if (copied === 5) stop.abort();
     };
     const report = await run({ signal: stop.signal, onProgress });
     expect(report).toMatchObject({ interrupted: true, finished: false });
-    expect(report.copied).toBeLessThan(60);
-    expect(await run()).toMatchObject({ copied: 80 - report.copied, there: report.copied, finished: true });
+    expect(report.copied).toBeLessThan(35);
+    expect(await run()).toMatchObject({ copied: 40 - report.copied, there: report.copied, finished: true });
   });
 });
 

@@ -174,17 +174,15 @@ describe('capture', () => {
       expect(simulator.sessions[0]?.received[0]).toContain('"audio_format":{"type":"file"}');
     }));
 
-  it('reads standard input, and prints one JSON document when asked', () =>
+  it('prints one JSON document when asked', () =>
     withSimulator({}, async (simulator) => {
-      const run = capture(simulator, ['-', '--language', 'en', ...RAW, '--json']);
-      run.child.stdin.end(silence(3));
-      const { code, stdout } = await run.done;
+      const { code, stdout } = await captureFile(simulator, [speech, '--language', 'en', ...RAW, '--json']);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({
         jobId: simulator.sessions[0]?.id,
         status: 'success',
         outcome: 'stored',
-        acknowledged: { frames: expect.any(Number), bytes: 96_000, seconds: 3 },
+        acknowledged: { frames: expect.any(Number), bytes: 192_000, seconds: 6 },
         items: [{ outcome: 'created' }, { outcome: 'created' }, { outcome: 'created' }],
       });
     }));

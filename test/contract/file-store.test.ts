@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeObjectStore } from './object-store.js';
+import { itKeepsProcessesApart } from './process-race.js';
 
 async function openFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'file-store-'));
@@ -12,3 +13,4 @@ async function openFolder() {
 }
 
 describeObjectStore('the file store', openFolder, 105);
+itKeepsProcessesApart('the file store', openFolder);

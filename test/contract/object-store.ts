@@ -9,7 +9,6 @@ import {
   StoreError,
 } from '../../src/store/object-store.js';
 import { openStore, type StoreOptions } from '../../src/store/open-store.js';
-import { raceProcesses } from '../support/processes/race-processes.js';
 
 /** A place to test in; `options.url` is fresh for the suite, `dispose` removes what is left of it. */
 export interface StoreUnderTest {
@@ -94,18 +93,6 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
           const winner = results.indexOf('created');
           expect(await text(key)).toBe(`body ${winner}`);
           expect((await store.head(key))?.metadata).toEqual({ writer: `${winner}` });
-        }
-      });
-
-      it('lets exactly one of two processes win each key', async () => {
-        const keys = Array.from({ length: 20 }, (_, n) => `create/processes/${n % 4}/${n}`);
-        const names = ['one', 'two'];
-        const results = await raceProcesses(place.options, keys, names);
-        for (const [index, key] of keys.entries()) {
-          const winners = names.filter((_, racer) => results[racer]?.[index] === 'created');
-          expect(winners).toHaveLength(1);
-          expect(await text(key)).toBe(`${winners[0]} wrote ${key}`);
-          expect((await store.head(key))?.metadata).toEqual({ writer: winners[0] });
         }
       });
 

@@ -53,13 +53,6 @@ const FAULTS: readonly (readonly [string, Misbehaviour, RegExp, RegExp, RegExp])
     /cannot be reached\. Check that the store runs/,
   ],
   [
-    'refuses all',
-    answer(403, 'AccessDenied'),
-    /access denied/,
-    /permissions/,
-    /denies access\. Check the permissions/,
-  ],
-  [
     'has no bucket',
     answer(404, 'NoSuchBucket'),
     /bucket does not exist/,
@@ -444,7 +437,7 @@ describe.each(FAULTS)('beside a bucket that %s', (name, _fault, _reason, remedy,
   it('answers to the API say that it was not read', () => expectUnread(bucket.api, advice));
 
   it('commands say that it was not read', async () => {
-    // All meet the same error: beside the other buckets one that reads and one that writes are enough.
+    // All meet the same error: beside the other bucket one that reads and one that writes are enough.
     const commands =
       name === 'is away'
         ? [...READING, ...writing(bucket.body), ['merge']]

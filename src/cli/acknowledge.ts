@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { plural } from '../lib/text/plural.js';
-import { acknowledgeJob } from '../operations/actions/acknowledge-job.js';
-import { acknowledgeJobs } from '../operations/actions/acknowledge-jobs.js';
+import { acknowledgeJob, acknowledgeJobs } from '../operations/actions/acknowledge-job.js';
 import { isInLedger } from '../operations/actions/erase/jobs-to-erase.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';

@@ -1,10 +1,11 @@
+import pLimit from 'p-limit';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { onlySource, type SourceScope } from '../../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 
 /** The operator's name, and the reason. */
-export interface Acceptance {
+interface Acceptance {
   readonly actor: string;
   readonly reason: string;
   /** The sources of the client; the whole job has to belong to them. */
@@ -24,4 +25,25 @@ export async function acknowledgeJob(
   const line = operatorLine({ actor, reason }, act);
   await ledger.append(line);
   return line;
+}
+
+const AT_ONCE = 16;
+
+/**
+ * Acknowledges many jobs. Repeated after a failure it goes on with those that still fail.
+ *
+ * @param isAllowed whether the client may settle a job as a whole
+ * @returns the number of jobs that were acknowledged
+ */
+export async function acknowledgeJobs(
+  ledger: Pick<Ledger, 'append'>,
+  jobs: readonly string[],
+  acceptance: Acceptance,
+  isAllowed: (jobId: string) => Promise<boolean> = async () => true,
+): Promise<number> {
+  const settled = await pLimit(AT_ONCE).map(jobs, async (jobId) => {
+    if (!(await isAllowed(jobId))) return null;
+    return acknowledgeJob(ledger, jobId, acceptance);
+  });
+  return settled.filter((line) => line !== null).length;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { instantInput, reasonText, textInput } from '../../../lib/text/read-input.js';
 import { instantOf } from '../../../lib/time/instant.js';
-import { acknowledgeJobs } from '../../actions/acknowledge-jobs.js';
+import { acknowledgeJobs } from '../../actions/acknowledge-job.js';
 import { acknowledgedSchema, failuresSchema } from '../../answers/deliveries.js';
 import type { AdminServices } from '../admin-services.js';
 import { jobExtent } from '../jobs/job-extent.js';

@@ -1,9 +1,7 @@
-/** Bounds the bytes that are in memory at a time. */
-export interface ByteGate {
-  /** Runs work that holds this many bytes when there is room; more than all of it waits until nothing else runs. First come, first served. */
-  hold<T>(bytes: number, work: () => Promise<T>): Promise<T>;
-}
+/** Runs work that holds this many bytes when there is room; more than all of it waits until nothing else runs. First come, first served. */
+export type ByteGate = <T>(bytes: number, work: () => Promise<T>) => Promise<T>;
 
+/** Bounds the bytes that are in memory at a time. */
 export function createByteGate(total: number): ByteGate {
   let free = total;
   const waiting: { readonly bytes: number; readonly enter: () => void }[] = [];
@@ -16,19 +14,17 @@ export function createByteGate(total: number): ByteGate {
     }
   }
 
-  return {
-    async hold(wanted, work) {
-      const bytes = Math.min(wanted, total);
-      await new Promise<void>((enter) => {
-        waiting.push({ bytes, enter });
-        admit();
-      });
-      try {
-        return await work();
-      } finally {
-        free += bytes;
-        admit();
-      }
-    },
+  return async (wanted, work) => {
+    const bytes = Math.min(wanted, total);
+    await new Promise<void>((enter) => {
+      waiting.push({ bytes, enter });
+      admit();
+    });
+    try {
+      return await work();
+    } finally {
+      free += bytes;
+      admit();
+    }
   };
 }

@@ -20,7 +20,7 @@ import type { KeyPair } from './pair-keys.js';
 export interface BetweenStores {
   readonly from: ObjectStore;
   readonly to: ObjectStore;
-  readonly gate: ByteGate;
+  readonly holding: ByteGate;
 }
 
 /** Buffers of an upload: one is filled while the other is sent. */
@@ -39,12 +39,12 @@ export class UncopiedObjectError extends StoreError {
  * Throws `StoreError`.
  */
 export async function copyBetween(parts: BetweenStores, pair: KeyPair): Promise<number | null> {
-  const { gate, to, from } = parts;
+  const { holding, to, from } = parts;
   let size = pair.source?.size ?? 0;
   // The object may have changed its size since it was listed.
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const memory = size <= to.partSize ? size : BUFFERS * to.partSize;
-    const found = await gate.hold(memory, async () => {
+    const found = await holding(memory, async () => {
       const reading = await from.read(pair.key);
       if (reading === null || reading.info.size === size) return reading && write(parts, pair, reading);
       reading.body.destroy();

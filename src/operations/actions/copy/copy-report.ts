@@ -36,20 +36,16 @@ interface CopyFault {
 
 const MAX_FAULTS = 10_000;
 
-/** The first fault of each key counts. */
-export interface CopyFaults {
-  add(key: string, reason: string): void;
-}
+/** Takes the faults of a report. The first one of each key counts. */
+export type AddFault = (key: string, reason: string) => void;
 
-export function createCopyFaults(report: CopyReport): CopyFaults {
+export function faultsOf(report: CopyReport): AddFault {
   const keys = new Set<string>();
-  return {
-    add(key, reason) {
-      if (keys.has(key)) return;
-      report.faultCount += 1;
-      if (keys.size >= MAX_FAULTS) return;
-      keys.add(key);
-      report.faults.push({ key, reason });
-    },
+  return (key, reason) => {
+    if (keys.has(key)) return;
+    report.faultCount += 1;
+    if (keys.size >= MAX_FAULTS) return;
+    keys.add(key);
+    report.faults.push({ key, reason });
   };
 }

@@ -5,7 +5,7 @@ import { writeCopyMark } from '../../../store/probe/copy-mark.js';
 import { createByteGate } from './byte-gate.js';
 import { copiedPlaces, isErasureMark } from './copied-places.js';
 import { type BetweenStores, copyBetween, UncopiedObjectError } from './copy-between.js';
-import { type CopyFaults, type CopyReport, createCopyFaults } from './copy-report.js';
+import { type AddFault, type CopyReport, faultsOf } from './copy-report.js';
 import { isRunning } from './copy-target.js';
 import { eachAtOnce } from './each-at-once.js';
 import { type KeyPair, pairKeys } from './pair-keys.js';
@@ -27,7 +27,7 @@ export interface CopyOptions {
 
 interface Run extends CopyOptions, BetweenStores {
   readonly report: CopyReport;
-  readonly faults: CopyFaults;
+  readonly addFault: AddFault;
   /** Objects that failed in a row. */
   failures: number;
 }
@@ -57,12 +57,12 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
     ...{ mergedHours: 0, copied: 0, bytes: 0, there: 0, removed: 0, verified: 0 },
     ...{ interrupted: false, finished: false },
   };
-  const gate = createByteGate(Math.max(MEMORY, 3 * to.partSize));
+  const holding = createByteGate(Math.max(MEMORY, 3 * to.partSize));
   const run: Run = {
     ...options,
     report,
-    gate,
-    faults: createCopyFaults(report),
+    holding,
+    addFault: faultsOf(report),
     failures: 0,
   };
   try {
@@ -127,7 +127,7 @@ async function attempt(run: Run, key: string, work: () => Promise<void>): Promis
     } catch (error) {
       if (run.signal.aborted || !(error instanceof StoreError)) throw error;
       if (attempts < ATTEMPTS && !(error instanceof UncopiedObjectError)) continue;
-      run.faults.add(key, error.message);
+      run.addFault(key, error.message);
       // The stores answered.
       run.failures = error instanceof UncopiedObjectError ? 0 : run.failures + 1;
       if (run.failures < MAX_FAILURES) return;
@@ -157,36 +157,36 @@ async function copyPair(run: Run, pair: KeyPair): Promise<void> {
 }
 
 /** An object can hold what was erased since the last run: its old versions go as well. */
-async function removePair({ from, to, report, faults }: Run, key: string): Promise<void> {
+async function removePair({ from, to, report, addFault }: Run, key: string): Promise<void> {
   // A mark of erasure that a listing leaves out would be removed as well.
   if ((await from.head(key)) !== null) throw new PartialListingError('', key);
   for await (const { kept, what } of to.purge(key)) {
     if (kept === null && what === 'object') report.removed += 1;
     if (kept === null) continue;
     const until = kept.until === null ? '' : ` until ${kept.until.toISOString()}`;
-    faults.add(key, `it is not in the source any more, and is kept in the copy${until} (${kept.reason})`);
+    addFault(key, `it is not in the source any more, and is kept in the copy${until} (${kept.reason})`);
   }
 }
 
 async function verifyPair(run: Run, { key, source, copy }: KeyPair): Promise<void> {
-  const { report, faults, deep } = run;
+  const { report, addFault, deep } = run;
   const changed = 'it changed in the source while it was copied, so copy again';
-  if (source === null) return faults.add(key, 'it is not in the source any more, so copy again');
+  if (source === null) return addFault(key, 'it is not in the source any more, so copy again');
   const isNew = source.modifiedAt.getTime() - run.from.clockOffset() >= Date.parse(report.startedAt) - 1000;
-  if (copy === null) return faults.add(key, isNew ? changed : 'it is not in the copy');
+  if (copy === null) return addFault(key, isNew ? changed : 'it is not in the copy');
   if (source.size !== copy.size)
-    return faults.add(
+    return addFault(
       key,
       isNew ? changed : `it has ${copy.size} bytes in the copy, and ${source.size} in the source`,
     );
   if (deep && !(await hasSameBytes(run, key)))
-    return faults.add(key, isNew ? changed : 'it has other bytes in the copy');
+    return addFault(key, isNew ? changed : 'it has other bytes in the copy');
   report.verified += 1;
 }
 
-async function noteReceivers({ from, to, canaryAge, report, faults }: Run): Promise<void> {
+async function noteReceivers({ from, to, canaryAge, report, addFault }: Run): Promise<void> {
   if (await isRunning(to, canaryAge))
-    faults.add('.canary/', `a receiver writes to ${to.location}: stop it, and copy again`);
+    addFault('.canary/', `a receiver writes to ${to.location}: stop it, and copy again`);
   if (!(await isRunning(from, canaryAge))) return;
   report.notices.push(
     `A receiver has written to ${from.location} within the last ${span(canaryAge)}: if it still runs, stop it and copy again before the copy is served.`,

@@ -9,7 +9,7 @@ describe('a gate of bytes', () => {
     const sizes = [60, 60, 10, 500, 0, 100, 40, 40, 40];
     await Promise.all(
       sizes.map((bytes, index) =>
-        gate.hold(bytes, async () => {
+        gate(bytes, async () => {
           order.push(index);
           held += Math.min(bytes, 100);
           most = Math.max(most, held);
@@ -24,7 +24,7 @@ describe('a gate of bytes', () => {
 
   it('gives back what failed work held', async () => {
     const gate = createByteGate(10);
-    await expect(gate.hold(10, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-    expect(await gate.hold(10, async () => 'in')).toBe('in');
+    await expect(gate(10, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await gate(10, async () => 'in')).toBe('in');
   });
 });

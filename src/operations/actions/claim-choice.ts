@@ -28,9 +28,14 @@ export async function claimChoice(
   const number = last === null ? 1 : numberOf(last.key) + 1;
   const key = `${claims}${String(number).padStart(6, '0')}`;
   if (last !== null && (await readDocument(store, last.key))?.owner === chosen) return held(store, last.key);
-  if (last !== null && Date.now() - last.modifiedAt.getTime() < CLAIM_LIFETIME) throw busy();
+  if (last !== null && isHeld(store, last)) throw busy();
   if (!(await createClaim(store, key, chosen))) throw busy();
   return held(store, key);
+}
+
+/** By the store's clock. A claim from the future was made before that was set back. */
+function isHeld(store: ObjectStore, { modifiedAt }: ListedObject): boolean {
+  return Math.abs(Date.now() + store.clockOffset() - modifiedAt.getTime()) < CLAIM_LIFETIME;
 }
 
 function held(store: ObjectStore, key: string): ChoiceClaim {

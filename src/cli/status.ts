@@ -91,7 +91,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
   const outbox = createOutboxReader(store, config.subscribers);
   const reports = createReplicaReportsReader(store, config.store.canaryInterval);
   const found = await reports().catch(unlessSilent);
-  const isProven = found !== null && hasProof(found.newest, config.store.canaryInterval);
+  const isProven = found !== null && hasProof(store, found.newest, config.store.canaryInterval);
   progress.show('reading the ledger');
   const isRead = await view.refresh().then(() => true, unlessSilent);
   if (isRead) await view.readPast();

@@ -124,11 +124,15 @@ export function oldestCanary(interval: number): number {
 }
 
 /**
- * Whether a receiver proves the store by writing to it.
+ * Whether a receiver proves the store by writing to it, by the store's clock.
  *
  * @param newest when one wrote its canary last
  * @param interval milliseconds between the checks of a canary
  */
-export function hasProof(newest: Date | null, interval: number): boolean {
-  return newest !== null && Date.now() - newest.getTime() < interval + WRITES_WITHIN;
+export function hasProof(
+  { clockOffset }: Pick<ObjectStore, 'clockOffset'>,
+  newest: Date | null,
+  interval: number,
+): boolean {
+  return newest !== null && Date.now() + clockOffset() - newest.getTime() < interval + WRITES_WITHIN;
 }

@@ -27,7 +27,7 @@ async function isProvenByReceiver(
   const { reports } = await createReplicaReportsReader(store, canaryInterval)();
   return reports.some(
     ({ writtenAt, report }) =>
-      hasProof(writtenAt, canaryInterval) && Array.isArray(report) && !report.some(isFailing),
+      hasProof(store, writtenAt, canaryInterval) && Array.isArray(report) && !report.some(isFailing),
   );
 }
 

@@ -6,6 +6,7 @@ import {
 } from '../../../../src/operations/health/replica-issues.js';
 import {
   createReplicaReportsReader,
+  hasProof,
   isFirstReplica,
 } from '../../../../src/operations/health/replica-reports.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -54,6 +55,15 @@ describe('what replicas report', () => {
     const { reports } = await createReplicaReportsReader(store, 10_000, () => now + 600_000)();
     expect(reports).toHaveLength(1);
   });
+
+  it.each([-3_600_000, 3_600_000])(
+    'proves the store just after it was written, where the store’s clock is %s ms ahead of this machine’s',
+    (ahead) => {
+      const store = { clockOffset: () => ahead };
+      const isProof = (age: number) => hasProof(store, new Date(Date.now() + ahead - age), 10_000);
+      expect([isProof(10_000), isProof(21_000)]).toEqual([true, false]);
+    },
+  );
 
   it('says which replica is the first; canaries of commands do not count', () => {
     const report = (key: string, issues: unknown = []) => ({ key, report: issues, writtenAt: new Date() });

@@ -247,6 +247,7 @@ describe('decodeBody: forms', () => {
     ['x'.repeat(300), undefined, '', 'x'.repeat(300)],
     ['transcript.json', undefined, '.json', 'transcript.json'],
     ['Call.MP3', undefined, '.mp3', 'Call.MP3'],
+    ['a.7z', undefined, '.7z', 'a.7z'],
     ['Gespraech mit Dr.Schmidt', undefined, '', 'Gespraech mit Dr.Schmidt'],
     ['jane.roe', 'patient.19800203', '', 'jane.roe'],
     ['jane.roe', 'call.wav', '.wav', 'jane.roe'],

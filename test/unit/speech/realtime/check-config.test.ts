@@ -15,8 +15,7 @@ function faultsOf(audio: unknown, config: unknown): string[] {
   }
 }
 
-const config = (fields: object) => ({ language: 'en', ...fields });
-const vocab = (...words: unknown[]) => config({ additional_vocab: words });
+const vocab = (...words: unknown[]) => ({ additional_vocab: words });
 
 describe('audio_format', () => {
   it.each([
@@ -63,142 +62,100 @@ describe('audio_format', () => {
 });
 
 describe('transcription_config', () => {
-  const at = (field: string) => [`transcription_config.${field}`];
-  it.each([
+  it.each<[string, object, string | null]>([
     // Rule: Realtime: TranscriptionConfig: `language` is required
-    { name: 'needs a language', given: {}, faults: at('language') },
-    { name: 'needs a language that says something', given: { language: ' ' }, faults: at('language') },
-    { name: 'takes max_delay 2', given: config({ max_delay: 2 }), faults: [] },
-    { name: 'takes max_delay 20', given: config({ max_delay: 20 }), faults: [] },
+    ['needs a language', { language: undefined }, 'language'],
+    ['needs a language that says something', { language: ' ' }, 'language'],
+    ['takes max_delay 2', { max_delay: 2 }, null],
+    ['takes max_delay 20', { max_delay: 20 }, null],
     // Rule: Realtime: TranscriptionConfig: `max_delay` 2 to 20
-    { name: 'refuses max_delay below 2', given: config({ max_delay: 1.99 }), faults: at('max_delay') },
+    ['refuses max_delay below 2', { max_delay: 1.99 }, 'max_delay'],
     // Rule: Realtime: TranscriptionConfig: `max_delay` 2 to 20
-    { name: 'refuses max_delay above 20', given: config({ max_delay: 20.01 }), faults: at('max_delay') },
-    { name: 'refuses max_delay NaN', given: config({ max_delay: Number.NaN }), faults: at('max_delay') },
-    { name: 'takes diarization none', given: config({ diarization: 'none' }), faults: [] },
-    {
-      name: 'takes diarization speaker_change',
-      given: config({ diarization: 'speaker_change' }),
-      faults: [],
-    },
-    {
-      // Rule: Realtime: TranscriptionConfig: `diarization` is none or speaker_change
-      name: 'refuses other diarization',
-      given: config({ diarization: 'speaker' }),
-      faults: at('diarization'),
-    },
-    {
-      // Rule: Realtime: TranscriptionConfig: `enable_partials` is a boolean, default false
-      name: 'wants enable_partials true or false',
-      given: config({ enable_partials: 'yes' }),
-      faults: at('enable_partials'),
-    },
+    ['refuses max_delay above 20', { max_delay: 20.01 }, 'max_delay'],
+    ['refuses max_delay NaN', { max_delay: Number.NaN }, 'max_delay'],
+    ['takes diarization none', { diarization: 'none' }, null],
+    ['takes diarization speaker_change', { diarization: 'speaker_change' }, null],
+    // Rule: Realtime: TranscriptionConfig: `diarization` is none or speaker_change
+    ['refuses other diarization', { diarization: 'speaker' }, 'diarization'],
+    // Rule: Realtime: TranscriptionConfig: `enable_partials` is a boolean, default false
+    ['wants enable_partials true or false', { enable_partials: 'yes' }, 'enable_partials'],
     // Rule: Realtime: TranscriptionConfig: `output_locale` is text, may be empty
-    { name: 'takes an empty output_locale', given: config({ output_locale: '' }), faults: [] },
+    ['takes an empty output_locale', { output_locale: '' }, null],
     // Rule: Realtime: TranscriptionConfig: `output_locale` is text, may be empty
-    { name: 'wants output_locale as text', given: config({ output_locale: 1 }), faults: at('output_locale') },
-    {
-      name: 'takes speaker_change_sensitivity 0 and 1',
-      given: config({ speaker_change_sensitivity: 1 }),
-      faults: [],
-    },
-    {
-      // Rule: Realtime: TranscriptionConfig: `speaker_change_sensitivity` 0 to 1
-      name: 'refuses speaker_change_sensitivity above 1',
-      given: config({ speaker_change_sensitivity: 1.1 }),
-      faults: at('speaker_change_sensitivity'),
-    },
-    {
-      // Rule: Realtime: TranscriptionConfig: `speaker_change_sensitivity` 0 to 1
-      name: 'refuses speaker_change_sensitivity below 0',
-      given: config({ speaker_change_sensitivity: -0.1 }),
-      faults: at('speaker_change_sensitivity'),
-    },
-    {
-      // Rule: Realtime: PunctuationOverrides: `permitted_marks` is a list or all
-      name: 'takes permitted_marks as a list',
-      given: config({ punctuation_overrides: { permitted_marks: ['.', '\u00a1'] } }),
-      faults: [],
-    },
-    {
-      // Rule: Realtime: PunctuationOverrides: `permitted_marks` is a list or all
-      name: 'takes permitted_marks all',
-      given: config({ punctuation_overrides: { permitted_marks: 'all' } }),
-      faults: [],
-    },
-    {
-      // Rule: Realtime: PunctuationOverrides: `permitted_marks` is a list or all
-      name: 'refuses other permitted_marks',
-      given: config({ punctuation_overrides: { permitted_marks: 'none' } }),
-      faults: at('punctuation_overrides.permitted_marks'),
-    },
-    {
-      // Rule: Realtime: PunctuationOverrides: `sensitivity` 0 to 1
-      name: 'refuses punctuation sensitivity outside 0 to 1',
-      given: config({ punctuation_overrides: { sensitivity: 2 } }),
-      faults: at('punctuation_overrides.sensitivity'),
-    },
-    {
-      name: 'wants punctuation_overrides as an object',
-      given: config({ punctuation_overrides: 'all' }),
-      faults: at('punctuation_overrides'),
-    },
-    {
-      name: 'leaves fields that the document does not know to the service',
-      given: config({ volume: 11, constructor: 'x' }),
-      faults: [],
-    },
-    { name: 'is an object', given: 'en', faults: ['transcription_config'] },
-    { name: 'takes an empty additional_vocab', given: vocab(), faults: [] },
-    {
-      // Rule: Realtime: AdditionalWord: text, or object with `content`
-      name: 'takes words, phrases and objects in additional_vocab',
-      given: vocab(
-        'gnocchi',
-        'soft skills',
-        { content: 'CEO' },
-        { content: 'IRA', sounds_like: ['eyerah', 'ira'] },
-      ),
-      faults: [],
-    },
-    {
-      // Rule: Realtime: TranscriptionConfig: `additional_vocab` is a list
-      name: 'wants additional_vocab as a list',
-      given: config({ additional_vocab: 'gnocchi' }),
-      faults: at('additional_vocab'),
-    },
-    { name: 'refuses an empty word', given: vocab(''), faults: at('additional_vocab[0].content') },
-    {
-      // Rule: Realtime: AdditionalWord: text, or object with `content`
-      name: 'refuses a word that is neither text nor object',
-      given: vocab(7),
-      faults: at('additional_vocab[0]'),
-    },
-    {
-      // Rule: Realtime: AdditionalWord: text, or object with `content`
-      name: 'refuses an object without content',
-      given: vocab('a', { sounds_like: ['b'] }),
-      faults: at('additional_vocab[1].content'),
-    },
-    {
-      // Rule: Realtime: AdditionalWord: `sounds_like` is not empty
-      name: 'refuses an empty sounds_like',
-      given: vocab({ content: 'CEO', sounds_like: [] }),
-      faults: at('additional_vocab[0].sounds_like'),
-    },
-    {
-      // Rule: Realtime: AdditionalWord: `sounds_like` holds no blanks
-      name: 'refuses blanks in sounds_like',
-      given: vocab({ content: 'CEO', sounds_like: ['see', 'see oh'] }),
-      faults: at('additional_vocab[0].sounds_like[1]'),
-    },
-    {
-      name: 'refuses an empty pronunciation',
-      given: vocab({ content: 'CEO', sounds_like: [''] }),
-      faults: at('additional_vocab[0].sounds_like[0]'),
-    },
-  ])('$name', ({ given, faults }) => {
-    expect(faultsOf(RAW, given)).toEqual(faults);
+    ['wants output_locale as text', { output_locale: 1 }, 'output_locale'],
+    ['takes speaker_change_sensitivity 0 and 1', { speaker_change_sensitivity: 1 }, null],
+    // Rule: Realtime: TranscriptionConfig: `speaker_change_sensitivity` 0 to 1
+    [
+      'refuses speaker_change_sensitivity above 1',
+      { speaker_change_sensitivity: 1.1 },
+      'speaker_change_sensitivity',
+    ],
+    // Rule: Realtime: TranscriptionConfig: `speaker_change_sensitivity` 0 to 1
+    [
+      'refuses speaker_change_sensitivity below 0',
+      { speaker_change_sensitivity: -0.1 },
+      'speaker_change_sensitivity',
+    ],
+    // Rule: Realtime: PunctuationOverrides: `permitted_marks` is a list or all
+    [
+      'takes permitted_marks as a list',
+      { punctuation_overrides: { permitted_marks: ['.', '\u00a1'] } },
+      null,
+    ],
+    // Rule: Realtime: PunctuationOverrides: `permitted_marks` is a list or all
+    ['takes permitted_marks all', { punctuation_overrides: { permitted_marks: 'all' } }, null],
+    // Rule: Realtime: PunctuationOverrides: `permitted_marks` is a list or all
+    [
+      'refuses other permitted_marks',
+      { punctuation_overrides: { permitted_marks: 'none' } },
+      'punctuation_overrides.permitted_marks',
+    ],
+    // Rule: Realtime: PunctuationOverrides: `sensitivity` 0 to 1
+    [
+      'refuses punctuation sensitivity outside 0 to 1',
+      { punctuation_overrides: { sensitivity: 2 } },
+      'punctuation_overrides.sensitivity',
+    ],
+    ['wants punctuation_overrides as an object', { punctuation_overrides: 'all' }, 'punctuation_overrides'],
+    ['leaves fields that the document does not know to the service', { volume: 11, constructor: 'x' }, null],
+    ['takes an empty additional_vocab', vocab(), null],
+    // Rule: Realtime: AdditionalWord: text, or object with `content`
+    [
+      'takes words, phrases and objects in additional_vocab',
+      vocab('gnocchi', 'soft skills', { content: 'CEO' }, { content: 'IRA', sounds_like: ['eyerah', 'ira'] }),
+      null,
+    ],
+    // Rule: Realtime: TranscriptionConfig: `additional_vocab` is a list
+    ['wants additional_vocab as a list', { additional_vocab: 'gnocchi' }, 'additional_vocab'],
+    ['refuses an empty word', vocab(''), 'additional_vocab[0].content'],
+    // Rule: Realtime: AdditionalWord: text, or object with `content`
+    ['refuses a word that is neither text nor object', vocab(7), 'additional_vocab[0]'],
+    // Rule: Realtime: AdditionalWord: text, or object with `content`
+    ['refuses an object without content', vocab('a', { sounds_like: ['b'] }), 'additional_vocab[1].content'],
+    // Rule: Realtime: AdditionalWord: `sounds_like` is not empty
+    [
+      'refuses an empty sounds_like',
+      vocab({ content: 'CEO', sounds_like: [] }),
+      'additional_vocab[0].sounds_like',
+    ],
+    // Rule: Realtime: AdditionalWord: `sounds_like` holds no blanks
+    [
+      'refuses blanks in sounds_like',
+      vocab({ content: 'CEO', sounds_like: ['see', 'see oh'] }),
+      'additional_vocab[0].sounds_like[1]',
+    ],
+    [
+      'refuses an empty pronunciation',
+      vocab({ content: 'CEO', sounds_like: [''] }),
+      'additional_vocab[0].sounds_like[0]',
+    ],
+  ])('%s', (_, fields, fault) => {
+    const faults = fault === null ? [] : [`transcription_config.${fault}`];
+    expect(faultsOf(RAW, { language: 'en', ...fields })).toEqual(faults);
+  });
+
+  it('is an object', () => {
+    expect(faultsOf(RAW, 'en')).toEqual(['transcription_config']);
   });
 
   it('names every fault at once', () => {

@@ -187,7 +187,7 @@ interface S3RetryOptions {
 export async function withRetries<T>(
   policy: S3RetryPolicy,
   attempt: () => Promise<T>,
-  options: S3RetryOptions = {},
+  options?: S3RetryOptions,
 ): Promise<T> {
   const startedAt = performance.now();
   try {
@@ -206,10 +206,10 @@ const TIME_OUT = /timeout|timedout/i;
  *
  * @param startedAt of the first attempt, in milliseconds of `performance.now`
  */
-function s3RetryRules(
+export function s3RetryRules(
   { retries, delayMs, deadlineMs, closing }: S3RetryPolicy,
-  { signal = closing, worthwhile = isRetryable }: S3RetryOptions,
-  startedAt: number,
+  { signal = closing, worthwhile = isRetryable }: S3RetryOptions = {},
+  startedAt = performance.now(),
 ): RetryRules {
   const deadline = startedAt + deadlineMs;
   let begun = startedAt;

@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream';
 import type { buildConnector, Pool } from 'undici';
 import { SMALL_BODY } from '../../../lib/memory/fill-rate.js';
 import { readBeginning } from '../../../lib/text/read-beginning.js';
+import { retryAfter } from '../../../lib/time/retry.js';
 import type { ReadPurpose } from '../../object-store.js';
 import { CredentialChain } from '../credential-chain.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
-import { failureOf, isConditionFailed, S3Failure, withRetries } from '../s3-failure.js';
+import { asFailure, failureOf, isConditionFailed, S3Failure, s3RetryRules } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
 import { Exchange, openExchange, type WholeAnswer, type WireRequest } from './exchange.js';
@@ -113,7 +114,7 @@ export class S3Sender {
   }
 
   /**
-   * Repeats a request that fails (`withRetries`), with other credentials where the store refused those it had. Every attempt has the
+   * Repeats a request that fails (`s3RetryRules`), with other credentials where the store refused those it had. Every attempt has the
    * condition.
    *
    * @returns the answer: a 200 or 201; any other one says that the condition of a request with `ifAbsent` did not hold
@@ -138,11 +139,22 @@ export class S3Sender {
     await Promise.all(open.map((each) => each.destroy()));
   }
 
-  #repeat<Answer>(attempt: Attempt<Answer>, signal?: AbortSignal): Promise<Answer> {
+  /** Sends until it succeeds or is not worth another attempt. Most succeed at once, and those need no rules. */
+  async #repeat<Answer>(attempt: Attempt<Answer>, signal?: AbortSignal): Promise<Answer> {
+    const startedAt = performance.now();
+    try {
+      return await this.#once(attempt);
+    } catch (error) {
+      const rules = s3RetryRules(this.#limits.retry, signal === undefined ? {} : { signal }, startedAt);
+      return await retryAfter(error, () => this.#once(attempt), rules).catch((failure: unknown) => {
+        throw asFailure(failure);
+      });
+    }
+  }
+
+  #once<Answer>(attempt: Attempt<Answer>): Promise<Answer> {
     const credentials = this.#credentials;
-    const once = async () =>
-      credentials instanceof CredentialChain ? credentials.use(attempt) : attempt(credentials);
-    return withRetries(this.#limits.retry, once, { signal });
+    return credentials instanceof CredentialChain ? credentials.use(attempt) : attempt(credentials);
   }
 
   async #put(holder: SigningKeyHolder, put: SignedPut): Promise<WholeAnswer> {

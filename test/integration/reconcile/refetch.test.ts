@@ -24,6 +24,14 @@ describe('refetch', () => {
     expect(await isExact(`jobs/${jobId}/transcript.json`, jobId, 'transcript.json-v2')).toBe(true);
   });
 
+  it('asks no other region than the one that is named', async () => {
+    const { parts, lose } = fixture;
+    const jobId = await lose({}, { region: 'us1' });
+    const unknown = { outcome: 'unrecoverable', reason: 'no configured region knows this job' };
+    expect(await refetch(parts, { jobId, region: 'eu1' })).toMatchObject(unknown);
+    expect(await refetch(parts, { jobId, region: 'us1' })).toMatchObject({ outcome: 'recovered' });
+  });
+
   it('records nothing of an erased job, and fails when a complete job cannot be recorded', async () => {
     const { parts, lose, store } = fixture;
     const jobId = await lose();

@@ -41,7 +41,7 @@ export function limitConnections(
   }
 
   function close(socket: Duplex): void {
-    // Removed at once: its `close` event comes after connections that are accepted in the same turn.
+    // Removed at once: its `close` event comes after further connections of the same turn.
     forget(socket);
     socket.destroy();
     options.onShed();

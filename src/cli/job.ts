@@ -35,8 +35,8 @@ export function createCommand(): Command {
     .option('--json', 'print one JSON document')
     .action(async (given: string, { json }: { readonly json?: true }) => {
       const text = given.trim();
-      if (text.length < 3 && !isJobId(text))
-        throw new UsageError(`${JSON.stringify(text)} is too short to search for`);
+      if (text === '')
+        throw new UsageError('<job> is empty: name an id, a value of a context, or a part of either');
       const { location, ...answer } = await withRecovery(loadConfig('service'), { dryRun: true }, (work) =>
         answerOf(work, text),
       );

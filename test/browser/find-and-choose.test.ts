@@ -36,9 +36,11 @@ describe('the search, on a phone', () => {
     await send('abc123', 'one', 'acme');
     await send('abd456', 'two', 'acme');
     await send('xyz789', 'three', 'Globex-7');
+    await send('qrs000', 'four', '7');
     for (const [text, id] of [
       ['abc123', 'abc123'],
       ['Globex-7', 'xyz789'],
+      ['7', 'qrs000'],
       ['d456', 'abd456'],
     ] as const) {
       await find(text);

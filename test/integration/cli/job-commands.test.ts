@@ -93,7 +93,7 @@ describe('job', () => {
     lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
     expect((await cli('job', 'nobody')).stdout).toContain('The service did not answer for this job.');
     expect(proposed(unknown.stdout)).toEqual(['job <part>', 'reconcile', 'doctor', 'import nobody <file>']);
-    expect((await cli('job', '/')).code).toBe(2);
+    expect((await cli('job', ' ')).code).toBe(2);
   });
 });
 
@@ -103,6 +103,7 @@ describe('job, by something else than its id', () => {
       ['abc123', 'acme'],
       ['abd456', 'acme'],
       ['xyz789', 'Globex-7'],
+      ['qrs000', '7'],
     ])
       await sendCallback(service, `id=${id}&status=success&customer=${customer}`, 'Hello', TEXT);
   });
@@ -111,6 +112,7 @@ describe('job, by something else than its id', () => {
     for (const [text, id] of [
       ['BC12', 'abc123'],
       ['Globex-7', 'xyz789'],
+      ['7', 'qrs000'],
       ['customer=Globex-7', 'xyz789'],
       ['globex', 'xyz789'],
       [' xyz789 ', 'xyz789'],
@@ -138,7 +140,8 @@ describe('job, by something else than its id', () => {
       ...{ more: false, index: INDEX },
       jobs: [{ by: 'context' }, {}],
     });
-    expect((await api.get('/jobs?text=ab')).status).toBe(400);
+    expect((await api.get('/jobs?text=ab')).body).toMatchObject({ jobs: [] });
+    expect((await api.get('/jobs?text=+')).status).toBe(400);
     expect((await api.get('/jobs?text=nothing')).body).toMatchObject({
       ...{ jobs: [], more: false, index: INDEX },
     });

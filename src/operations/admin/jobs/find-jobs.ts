@@ -16,12 +16,15 @@ interface FindParts {
 
 /** Jobs that are listed. */
 const MAX_JOBS = 20;
+/** Characters of a part: a shorter one would match too much. */
+const MIN_PART = 3;
 
 type Found = JobMatches['jobs'][number];
 
 /**
- * Jobs with this id or this context, a value or `name=value`, else those whose id or a value of whose context contains the text, newest
- * first. An id is found at any age while anything of the job is stored, the rest as far back as the index reaches.
+ * Jobs with this id or this context, a value or `name=value`, else those whose id or a value of whose context contains the text, where it has
+ * at least three characters; newest first. An id is found at any age while anything of the job is stored, the rest as far back as the index
+ * reaches.
  */
 export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
   const { store, view, names } = parts;
@@ -32,7 +35,8 @@ export async function findJobs(parts: FindParts, text: string, scope: SourceScop
   const whole = await find('whole');
   const stored = whole.some(({ by }) => by === 'id') ? null : await findStored(parts, text, scope);
   const exact = stored === null ? whole : [stored, ...whole];
-  const found = (exact.length > 0 ? exact : await find('part')).slice(0, MAX_JOBS);
+  const isPart = exact.length === 0 && text.length >= MIN_PART;
+  const found = (isPart ? await find('part') : exact).slice(0, MAX_JOBS);
   return {
     jobs: await newestFirst(store, found),
     more: found.length === MAX_JOBS,

@@ -28,8 +28,6 @@ export function searchView(screen) {
   const text = (screen.route.query.get('text') ?? '').trim();
   screen.start(`Search: ${text}`);
   screen.render(heading(`Search: ${text}`), loadingPanel());
-  // A shorter text is an id or nothing: a part of it would match too much.
-  if (text.length < 3 && isJobId(text)) return location.replace(toJob(text));
   screen.keepFresh(30_000, async (signal) => {
     const found = await get('/jobs', { query: { text }, signal }).catch(problemWith('request-invalid'));
     if (found instanceof ApiError) return screen.render(heading(`Search: ${text}`), problemPanel(found));

@@ -2,13 +2,9 @@ import { Command } from 'commander';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { NAMED_FILTER_NAMES } from '../domain/line-filters.js';
 import type { SummaryFigures } from '../domain/summary-figures.js';
-import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
+import { SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { notIndexedInWords } from '../index/index-extent.js';
-import {
-  type NameFilters,
-  rejectUnknownContext,
-  rejectUnknownNames,
-} from '../index/questions/filter-names.js';
+import { type NameFilters, rejectUnknownNames } from '../index/questions/filter-names.js';
 import { findSummary, type LedgerSummary, MOST_GROUPS } from '../index/questions/find-summary.js';
 import {
   FIGURE_COLUMNS,
@@ -77,13 +73,10 @@ async function summarise(
   options: Options,
 ): Promise<LedgerSummary> {
   const { since, until, by, limit, csv, json, ...filters } = options;
-  const names = filterNamesOf(config);
-  const group = contextOfGroup(by ?? '');
   progress.show('reading the ledger');
   await view.refresh();
   await view.readPast();
-  await rejectUnknownNames(filters, names, view);
-  if (group !== null) await rejectUnknownContext(group, names, view);
+  await rejectUnknownNames({ ...filters, by }, filterNamesOf(config), view);
   return findSummary(view.asked, {
     ...{ ...filters, by, buckets: 1, signal },
     since: since?.toISOString(),

@@ -8,12 +8,15 @@ import {
 } from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { contextOfGroup } from '../../domain/summary-groups.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import type { LedgerView } from '../ledger-view.js';
 
 /** Filters whose values are names from a known set. */
 export interface NameFilters extends NamedFilters {
   readonly context?: string | undefined;
+  /** What figures are grouped by: a name of the context is one of those as well. */
+  readonly by?: string | undefined;
 }
 
 type NamesByFilter = Readonly<Record<(typeof NAMED_FILTERS)[NamedFilter]['names'], readonly string[]>>;
@@ -78,24 +81,17 @@ export async function rejectUnknownNames(
       `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${existing[names].join(', ')}.`,
     );
   }
-  if (filters.context === undefined) return;
   const { contexts } = existing;
-  const { name } = parseContextFilter(filters.context, contexts.length === 0 ? undefined : contexts);
-  await rejectUnknownContext(name, known, view, scope);
-}
-
-/** The same for a name of the context. */
-export async function rejectUnknownContext(
-  name: string,
-  known: FilterNames,
-  view: Pick<LedgerView, 'holds'>,
-  scope: SourceScope = null,
-): Promise<void> {
-  const { contexts } = namesInScope(known, scope);
-  if (contexts.includes(name) || (await view.holds('context', name, scope))) return;
-  const admitted = contexts.length === 0 ? 'no source admits any' : `sources admit ${contexts.join(', ')}`;
-  throw new Problem(
-    'request-invalid',
-    `context: ${JSON.stringify(name.slice(0, 64))} is not known; ${admitted} (sources.<name>.context).`,
-  );
+  const filtered =
+    filters.context === undefined
+      ? null
+      : parseContextFilter(filters.context, contexts.length === 0 ? undefined : contexts).name;
+  for (const name of [filtered, contextOfGroup(filters.by ?? '')]) {
+    if (name === null || contexts.includes(name) || (await view.holds('context', name, scope))) continue;
+    const admitted = contexts.length === 0 ? 'no source admits any' : `sources admit ${contexts.join(', ')}`;
+    throw new Problem(
+      'request-invalid',
+      `context: ${JSON.stringify(name.slice(0, 64))} is not known; ${admitted} (sources.<name>.context).`,
+    );
+  }
 }

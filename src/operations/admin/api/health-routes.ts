@@ -1,11 +1,7 @@
 import { NAMED_FILTER_NAMES } from '../../../domain/line-filters.js';
 import type { SourceScope } from '../../../domain/rights.js';
-import { contextOfGroup, SUMMARY_GROUPS } from '../../../domain/summary-groups.js';
-import {
-  namesInScope,
-  rejectUnknownContext,
-  rejectUnknownNames,
-} from '../../../index/questions/filter-names.js';
+import { SUMMARY_GROUPS } from '../../../domain/summary-groups.js';
+import { namesInScope, rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
 import { sharedRead } from '../../../lib/time/shared-read.js';
 import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
@@ -97,9 +93,7 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
       answers: { 200: summarySchema },
       async handle({ query, access: { scope }, signal }) {
         await services.fresh();
-        const group = contextOfGroup(query.by ?? '');
         await rejectUnknownNames(query, services.names, services.view, scope);
-        if (group !== null) await rejectUnknownContext(group, services.names, services.view, scope);
         const refusedRequests = services.refusalCounts.between;
         const { last: _, ...figures } = await facts.summarise({
           ...query,

@@ -130,9 +130,9 @@ export function oldestCanary(interval: number): number {
  * @param interval milliseconds between the checks of a canary
  */
 export function hasProof(
-  { clockOffset }: Pick<ObjectStore, 'clockOffset'>,
+  store: Pick<ObjectStore, 'clockOffset'>,
   newest: Date | null,
   interval: number,
 ): boolean {
-  return newest !== null && Date.now() + clockOffset() - newest.getTime() < interval + WRITES_WITHIN;
+  return newest !== null && Date.now() + store.clockOffset() - newest.getTime() < interval + WRITES_WITHIN;
 }

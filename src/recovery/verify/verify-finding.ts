@@ -64,22 +64,27 @@ export function refetchCommands(
   );
   return [...bySource].flatMap(([option, found]) => {
     const missing = found.filter(({ reason }) => reason === 'missing');
-    const since = missing.map(({ receivedAt }) => receivedAt).sort()[0];
-    const jobs = jobsOf(missing);
-    const chunks = Array.from({ length: Math.ceil(jobs.length / MAX_JOBS) }, (_, index) =>
-      jobs.slice(index * MAX_JOBS, (index + 1) * MAX_JOBS),
-    );
+    const damaged = found.filter(({ reason }) => reason !== 'missing');
     return [
-      ...chunks.map((some) =>
-        some.length === 1
-          ? `transcript-receiver refetch ${some[0]}${option}`
-          : `transcript-receiver replay refetch${option && `${option} --since ${since}`}${some.map((job) => ` --job ${job}`).join('')} --reason "lost from the store"`,
-      ),
-      ...jobsOf(found.filter(({ reason }) => reason !== 'missing')).map(
-        (job) => `transcript-receiver refetch ${job}${option} --again`,
-      ),
+      ...commandsForMissing(missing, option),
+      ...jobsOf(damaged).map((job) => `transcript-receiver refetch ${job}${option} --again`),
     ];
   });
+}
+
+/** @param source option of the commands; empty for none */
+function commandsForMissing(missing: readonly VerifyFinding[], source: string): string[] {
+  const jobs = jobsOf(missing);
+  const since = missing.map(({ receivedAt }) => receivedAt).sort()[0];
+  const options = source && `${source} --since ${since}`;
+  const commands: string[] = [];
+  for (let from = 0; from < jobs.length; from += MAX_JOBS) {
+    const [job, ...others] = jobs.slice(from, from + MAX_JOBS);
+    const named = [job, ...others].map((each) => ` --job ${each}`).join('');
+    const replay = `transcript-receiver replay refetch${options}${named} --reason "lost from the store"`;
+    commands.push(others.length === 0 ? `transcript-receiver refetch ${job}${source}` : replay);
+  }
+  return commands;
 }
 
 function jobsOf(findings: readonly VerifyFinding[]): string[] {

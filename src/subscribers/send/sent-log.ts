@@ -45,8 +45,8 @@ export function createSentLog(options: SentLogOptions): SentLog {
   let isFailing = false;
 
   async function write(): Promise<void> {
-    const pause = interval - (performance.now() - begunAt);
-    if (pause > 0) await sleep(pause);
+    // A timer counts from when its turn of the event loop began, so that it can end too early.
+    while (performance.now() < begunAt + interval) await sleep(begunAt + interval - performance.now());
     begunAt = performance.now();
     const batch = waiting;
     waiting = [];

@@ -9,26 +9,19 @@ import { waitAtMost } from '../lib/time/deadline.js';
 import { instantOf, writeInstant } from '../lib/time/instant.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type Ask, answerAsks } from './beside/asks.js';
-import type { BodyFigures } from './bodies/find-bodies.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
 import { FillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
-import type { LongCalls } from './index-calls.js';
 import { beginOf, extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
-import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
+import type { SettledQuery } from './queries/failure-page.js';
 import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
-import {
-  allDeliveries,
-  type DeliveryQuery,
-  type FoundLines,
-  findDeliveries,
-} from './questions/find-deliveries.js';
+import { allDeliveries, type DeliveryQuery, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
-import { type CallbackCounts, createCallbackCounts } from './questions/paced-counts.js';
+import { createCallbackCounts } from './questions/paced-counts.js';
 import { rejectBeyond } from './questions/reject-beyond.js';
-import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
-import { createSentQuestions, type SentQuestions } from './sent/sent-questions.js';
+import { viewStatus } from './questions/view-status.js';
+import { createSentQuestions } from './sent/sent-questions.js';
 
 export interface LedgerViewOptions {
   readonly store: ObjectStore;
@@ -60,11 +53,11 @@ export interface BodyPage extends Omit<FoundBodies, 'unread'> {
   readonly index: IndexExtent;
 }
 
-interface FoundJob extends Pick<IndexedMatch, 'by'> {
+export interface FoundJob extends Pick<IndexedMatch, 'by'> {
   readonly line: LedgerLine;
 }
 
-interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
+export interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
   /** When the callback of the job that is open for longest was received, or expected (ISO 8601). */
   readonly since: string | null;
   /** When the service next deletes results that can still be fetched; null when there are none. */
@@ -77,71 +70,7 @@ export interface FailurePage extends FoundFailures {
   readonly index: IndexExtent;
 }
 
-/** What the ledger of all replicas says, by its index. Questions reject with `StoreError` and `IndexError`. */
-export interface LedgerView {
-  /** Begins to fill the index and to follow the ledger. */
-  start(): void;
-  /** Ends it, and the worker of the index. */
-  stop(): Promise<void>;
-  /** Somebody looks: the ledger is read at the fast interval for the next minute. */
-  touch(): void;
-  /** Takes what was written before; until `start` was called all that the index is to have. */
-  refresh(): Promise<void>;
-  /** Settles when everything that the index is to have is in. */
-  readPast(): Promise<void>;
-  /**
-   * Waits for an index that is being built, where it does not reach back to an instant. Resolves to when it begins then. In milliseconds
-   * since the epoch.
-   */
-  reachBack(since: number): Promise<number>;
-  /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
-  deliveries(query?: DeliveryQuery): Promise<DeliveryPage>;
-  /** The same with the places of the lines. */
-  search(query: DeliveryQuery): Promise<FoundLines>;
-  /**
-   * To be called before an act on a selection of lines: rejects with `Problem` `conflict` when the index does not reach as far as `lines`
-   * would, back or to the end, so that some would be left out.
-   */
-  requireReach(range: Pick<DeliveryQuery, 'since' | 'until'>): Promise<void>;
-  /** All matching lines of deliveries, page by page. Without `since` they reach back as far as the service keeps the results of jobs. */
-  lines(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerLine[]>;
-  /** Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for a foreign cursor. */
-  openFailures(query: FailureQuery): Promise<FailurePage>;
-  /** The number of failing jobs, and the one whose results the service drops first: from the index alone, also while the store fails. */
-  failingNow(query: Pick<FailureQuery, 'scope' | 'givenUpBy'>): Promise<FailingNow>;
-  /**
-   * All failing jobs that match, for an act on them; those whose results the service drops first come first. Rejects with `Problem`
-   * `conflict` when the index does not reach back as far.
-   */
-  allFailing(query: Omit<FailureQuery, 'limit' | 'cursor' | 'givenUpBy'>): Promise<FailingJobs>;
-  /** Quarantined bodies, newest first. Rejects with `Problem` `request-invalid` for a foreign cursor. */
-  bodies(query: BodiesQuery): Promise<BodyPage>;
-  /** From the index alone, also while the store fails. @param since in milliseconds since the epoch: of the bodies received since */
-  bodyFigures(since: number): Promise<BodyFigures>;
-  /** Ids of the failing jobs that their results settle. Reads the ledger before. */
-  failingJobs(): Promise<ReadonlySet<string>>;
-  /** Those of the jobs whose results came since, or whose loss an operator accepted: from the index alone. */
-  settled(query: SettledQuery): Promise<readonly string[]>;
-  /** Whether a line that was written since, in milliseconds since the epoch, says that an operator erased the job. */
-  hasErased(job: string, since: number): Promise<boolean>;
-  /** Whether a line was ever in the index with this value. */
-  holds(field: NamedFilter | 'context', value: string, scope?: SourceScope): Promise<boolean>;
-  /** The newest line of each job that matches. */
-  matchJobs(query: JobSearch): Promise<readonly FoundJob[]>;
-  /** The sources that a job has lines of in the index. */
-  sourcesOfJob(job: string): Promise<readonly string[]>;
-  /** What was sent to subscribers. */
-  readonly sent: SentQuestions;
-  /** What `findSummary` asks: most commands need no figures. */
-  readonly asked: LongCalls;
-  /** How the callbacks of the last hour and day fared. */
-  callbacks(scope?: SourceScope): Promise<CallbackCounts>;
-  status(): LedgerViewStatus;
-  /** What the index had when the ledger was last read. */
-  extent(): IndexExtent;
-  /** Settles when the index is open: a program that is removed or replaced from then on is not missed. */
-  opened(): Promise<void>;
-}
+export type LedgerView = ReturnType<typeof createLedgerView>;
 
 /** Milliseconds that an act waits for the index to be built. */
 const PATIENCE = 2000;
@@ -149,7 +78,8 @@ const PATIENCE = 2000;
 const DAY = 24 * HOUR;
 const GIBIBYTE = 2 ** 30;
 
-export function createLedgerView(options: LedgerViewOptions): LedgerView {
+/** What the ledger of all replicas says, by its index. Questions reject with `StoreError` and `IndexError`. */
+export function createLedgerView(options: LedgerViewOptions) {
   const { store, clock = Date.now, retention = 7 * DAY, filesFor = () => ({ path: null }) } = options;
   const index = openIndexOfStore({
     ...{ store, clock, filesFor, retention, startIndex: options.startIndex },
@@ -195,25 +125,37 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const extentNow = async () => extentOf(await index.call('state'));
 
   return {
-    start() {
+    /** Begins to fill the index and to follow the ledger. */
+    start(): void {
       isStarted = true;
       schedule.start();
     },
-    async stop() {
+    /** Ends it, and the worker of the index. */
+    async stop(): Promise<void> {
       asks?.stop();
       await index.close();
       await schedule.stop();
     },
+    /** Somebody looks: the ledger is read at the fast interval for the next minute. */
     touch: () => schedule.touch(),
+    /** Takes what was written before; until `start` was called all that the index is to have. */
     refresh: readNew,
+    /** Settles when everything that the index is to have is in. */
     readPast: () => schedule.whole(),
-    async reachBack(since) {
+    /**
+     * Waits for an index that is being built, where it does not reach back to an instant. Resolves to when it begins then. In milliseconds
+     * since the epoch.
+     */
+    async reachBack(since: number): Promise<number> {
       if (beginOf(extent()) > since) await schedule.whole();
       return beginOf(extent());
     },
+    /** Settles when the index is open: a program that is removed or replaced from then on is not missed. */
     opened: index.opened,
-    search: (query) => findDeliveries(parts, query),
-    async deliveries(query = {}) {
+    /** As `deliveries`, with the places of the lines. */
+    search: (query: DeliveryQuery) => findDeliveries(parts, query),
+    /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
+    async deliveries(query: DeliveryQuery = {}): Promise<DeliveryPage> {
       const { entries, nextCursor, unread } = await findDeliveries(parts, query);
       return {
         deliveries: entries.map(({ line }) => line),
@@ -221,15 +163,24 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         index: without(await extentNow(), unread),
       };
     },
-    requireReach: (range) => requireReach(beginOfRange(range), instantOf('until', range.until)),
-    lines: (query = {}) => allDeliveries(parts, { ...query, since: writeInstant(beginOfRange(query)) }),
-    async openFailures(query) {
+    /**
+     * To be called before an act on a selection of lines: rejects with `Problem` `conflict` when the index does not reach as far as `lines`
+     * would, back or to the end, so that some would be left out.
+     */
+    requireReach: (range: Pick<DeliveryQuery, 'since' | 'until'>) =>
+      requireReach(beginOfRange(range), instantOf('until', range.until)),
+    /** All matching lines of deliveries, page by page. Without `since` they reach back as far as the service keeps the results of jobs. */
+    lines: (query: Omit<DeliveryQuery, 'limit' | 'cursor'> = {}) =>
+      allDeliveries(parts, { ...query, since: writeInstant(beginOfRange(query)) }),
+    /** Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for a foreign cursor. */
+    async openFailures(query: FailureQuery): Promise<FailurePage> {
       const kept = clock() - retention;
       const since = Math.max(query.since ?? kept, kept);
       const { unread, ...found } = await findOpenFailures(parts, { ...query, since }, retention);
       return { ...found, since: writeInstant(since), index: without(await extentNow(), unread) };
     },
-    async failingNow(query) {
+    /** The number of failing jobs, and the one whose results the service drops first: from the index alone, also while the store fails. */
+    async failingNow(query: Pick<FailureQuery, 'scope' | 'givenUpBy'>): Promise<FailingNow> {
       const kept = clock() - retention;
       const page = { ...query, limit: 1, since: kept };
       const [{ counts, jobs }, [fetchable]] = await Promise.all([
@@ -245,27 +196,39 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         index: await extentNow(),
       };
     },
-    async allFailing(query) {
+    /**
+     * All failing jobs that match, for an act on them; those whose results the service drops first come first. Rejects with `Problem`
+     * `conflict` when the index does not reach back as far.
+     */
+    async allFailing(query: Omit<FailureQuery, 'limit' | 'cursor' | 'givenUpBy'>) {
       const since = Math.max(query.since ?? 0, clock() - retention);
       await requireReach(since);
       return index.call('failingJobs', { ...query, since });
     },
-    async bodies(query) {
+    /** Quarantined bodies, newest first. Rejects with `Problem` `request-invalid` for a foreign cursor. */
+    async bodies(query: BodiesQuery): Promise<BodyPage> {
       const { unread, ...found } = await listBodies(parts, query);
       return { ...found, index: without(await extentNow(), unread) };
     },
-    bodyFigures: (since) => index.call('countBodies', since),
-    async failingJobs() {
+    /** From the index alone, also while the store fails. @param since in milliseconds since the epoch: of the bodies received since */
+    bodyFigures: (since: number) => index.call('countBodies', since),
+    /** Ids of the failing jobs that their results settle. Reads the ledger before. */
+    async failingJobs(): Promise<ReadonlySet<string>> {
       await readNew();
       const query = { since: clock() - retention, outcome: SETTLED_BY_RESULTS };
       return new Set((await index.call('failingJobs', query)).jobs);
     },
-    settled: (query) => index.call('findSettled', query),
-    async hasErased(job, since) {
+    /** Those of the jobs whose results came since, or whose loss an operator accepted: from the index alone. */
+    settled: (query: SettledQuery) => index.call('findSettled', query),
+    /** Whether a line that was written since, in milliseconds since the epoch, says that an operator erased the job. */
+    async hasErased(job: string, since: number): Promise<boolean> {
       return (await index.call('findLines', { job, outcome: 'erased', since, limit: 1 })).length > 0;
     },
-    holds: (field, value, scope = null) => index.call('knowsName', field, value, scope),
-    async matchJobs(query) {
+    /** Whether a line was ever in the index with this value. */
+    holds: (field: NamedFilter | 'context', value: string, scope: SourceScope = null) =>
+      index.call('knowsName', field, value, scope),
+    /** The newest line of each job that matches. */
+    async matchJobs(query: JobSearch): Promise<readonly FoundJob[]> {
       const found = await index.call('matchJobs', query);
       const { lines } = await readLinesAt(
         store,
@@ -273,10 +236,15 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       );
       return found.flatMap(({ by }, at) => (lines[at] ? [{ by, line: lines[at] }] : []));
     },
+    /** What was sent to subscribers. */
     sent: createSentQuestions(index, clock),
-    sourcesOfJob: (job) => index.call('findSources', job),
+    /** The sources that a job has lines of in the index. */
+    sourcesOfJob: (job: string) => index.call('findSources', job),
+    /** What `findSummary` asks: most commands need no figures. */
     asked: index,
-    callbacks: (scope = null) => counts(scope),
+    /** How the callbacks of the last hour and day fared. */
+    callbacks: (scope: SourceScope = null) => counts(scope),
+    /** What the index had when the ledger was last read. */
     extent,
     status: () =>
       viewStatus(index.lastState(), schedule.status(), { place: index.place(), rows: index.lines() }),

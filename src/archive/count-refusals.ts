@@ -5,7 +5,7 @@ import { DOCUMENT_HEADERS } from '../store/read-document.js';
 import { refusalCountsKey } from './layout.js';
 
 /** An unauthenticated request that was refused. */
-interface CountedRefusal {
+export interface CountedRefusal {
   /** ISO 8601 UTC. */
   readonly at: string;
   /** Null for requests to no configured source. */
@@ -27,11 +27,7 @@ export interface RefusalCount {
   readonly fromSender: Readonly<Record<string, number>>;
 }
 
-export interface RefusalCounter {
-  add(refusal: CountedRefusal): void;
-  /** Writes what is left, and ends. */
-  stop(): Promise<void>;
-}
+export type RefusalCounter = ReturnType<typeof countRefusals>;
 
 /** Milliseconds between two writes. The first refusals after a pause are written within a second: other replicas warn of them. */
 const WRITE_EVERY = 10_000;
@@ -52,7 +48,7 @@ export function countRefusals(
   store: Pick<ObjectStore, 'replace'>,
   isStoreReady: () => boolean,
   interval = WRITE_EVERY,
-): RefusalCounter {
+) {
   const run = ulidMaker()();
   const hours = new Map<string, Map<string, RefusalCount>>();
   const changed = new Set<string>();
@@ -90,7 +86,7 @@ export function countRefusals(
   }
 
   return {
-    add(refusal) {
+    add(refusal: CountedRefusal): void {
       const hour = refusal.at.slice(0, 13);
       if (!hours.has(hour) && hours.size >= MAX_HOURS) forgetOldest();
       const counts = hours.get(hour) ?? new Map<string, RefusalCount>();
@@ -98,7 +94,8 @@ export function countRefusals(
       countOne(counts, refusal);
       changed.add(hour);
     },
-    async stop() {
+    /** Writes what is left, and ends. */
+    async stop(): Promise<void> {
       await looking.stop();
       await write();
     },

@@ -12,23 +12,11 @@ interface DailyRefusals extends Omit<RefusalCount, 'fromSender'> {
   readonly day: string;
 }
 
-interface RefusalCounts {
+export interface RefusalCounts {
   /** Newest day first, then by number. */
   readonly counts: readonly DailyRefusals[];
   /** Whether all objects of these days were read. */
   readonly complete: boolean;
-}
-
-export interface RefusalCountsReader {
-  /** Everything since the beginning of yesterday in UTC. Rejects with `StoreError`. */
-  daily(): Promise<RefusalCounts>;
-  /** Minutes that began within the last day. Rejects with `StoreError`, and where objects of the last hour cannot be read. */
-  lastDay(): Promise<readonly SenderRefusals[]>;
-  /**
-   * Minutes that began within a time, in milliseconds since the epoch. Rejects with `StoreError`, where objects of that time cannot be read, and
-   * where there are more than it reads.
-   */
-  between(time: { readonly since: number; readonly until: number }): Promise<readonly SenderRefusals[]>;
 }
 
 /** Objects that an answer is made of: a month of five replicas. A process that restarts in a loop leaves more; the newest count. */
@@ -51,10 +39,7 @@ interface HourlyCounts {
 }
 
 /** Reads what all replicas counted. */
-export function createRefusalCountsReader(
-  store: Pick<ObjectStore, 'keys' | 'read'>,
-  clock: () => number,
-): RefusalCountsReader {
+export function createRefusalCountsReader(store: Pick<ObjectStore, 'keys' | 'read'>, clock: () => number) {
   /** Objects of hours that are over do not change, and are read once. */
   const settled = new Map<string, HourlyCounts>();
 
@@ -101,9 +86,21 @@ export function createRefusalCountsReader(
   }
 
   return {
+    /** Everything since the beginning of yesterday in UTC. Rejects with `StoreError`. */
     daily: sharedRead(HOLDS_FOR.daily, readDays, clock),
+    /** Minutes that began within the last day. Rejects with `StoreError`, and where objects of the last hour cannot be read. */
     lastDay: sharedRead(HOLDS_FOR.lastDay, readLastDay, clock),
-    async between({ since, until }) {
+    /**
+     * Minutes that began within a time, in milliseconds since the epoch. Rejects with `StoreError`, where objects of that time cannot be read, and
+     * where there are more than it reads.
+     */
+    async between({
+      since,
+      until,
+    }: {
+      readonly since: number;
+      readonly until: number;
+    }): Promise<readonly SenderRefusals[]> {
       const { hours, isWhole } = await readHours(since, until);
       if (!isWhole) throw new Error('there are too many counts of refusals in this time');
       return senderRefusals(hours, since, until);

@@ -21,14 +21,7 @@ export interface LineClass {
   readonly event: JobEventName | null;
 }
 
-/** The classes of an index, all of them in memory as well. */
-export interface LineClasses {
-  of(line: LedgerLine): LineClass;
-  byId(id: number): LineClass;
-  all(): readonly LineClass[];
-  /** After a transaction that was rolled back, or when another process writes. */
-  reload(): void;
-}
+export type LineClasses = ReturnType<typeof createLineClasses>;
 
 type Fields = Omit<LineClass, 'id'>;
 
@@ -76,7 +69,8 @@ export function idsOf(classes: readonly LineClass[]): string {
   return classes.map(({ id }) => id).join(', ');
 }
 
-export function createLineClasses(database: DatabaseSync): LineClasses {
+/** The classes of an index, all of them in memory as well. */
+export function createLineClasses(database: DatabaseSync) {
   const byFields = new Map<string, LineClass>();
   const byId = new Map<number, LineClass>();
   const insert = database.prepare('INSERT INTO classes (fields) VALUES (?)');
@@ -99,16 +93,17 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
 
   reload();
   return {
-    of(line) {
+    of(line: LedgerLine): LineClass {
       const fields = fieldsOf(line);
       return byFields.get(fields) ?? add(Number(insert.run(fields).lastInsertRowid), fields);
     },
-    byId(id) {
+    byId(id: number): LineClass {
       const known = byId.get(id);
       if (known === undefined) throw new Error(`the index has no class ${id}`);
       return known;
     },
     all: () => [...byId.values()],
+    /** After a transaction that was rolled back, or when another process writes. */
     reload,
   };
 }

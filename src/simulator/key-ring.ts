@@ -9,16 +9,9 @@ type Caller =
   | { readonly kind: 'api-key' }
   | { readonly kind: 'temporary-key'; readonly type: KeyType; readonly clientRef: string | null };
 
-export interface KeyRing {
-  /** Null when the header is missing, or its key is wrong or has expired. */
-  identify(authorization: string | undefined): Promise<Caller | null>;
-  /** A signed JWT whose `exp - iat` is `ttl` seconds. */
-  issue(type: KeyType, ttl: number, clientRef: string | null): Promise<string>;
-  /** Revokes every temporary key issued so far. */
-  revokeTemporaryKeys(): void;
-}
+export type KeyRing = ReturnType<typeof createKeyRing>;
 
-export function createKeyRing(apiKey: string, clock: Clock): KeyRing {
+export function createKeyRing(apiKey: string, clock: Clock) {
   let secret = createSecretKey(randomBytes(32));
 
   const temporary = async (token: string): Promise<Caller | null> => {
@@ -32,13 +25,15 @@ export function createKeyRing(apiKey: string, clock: Clock): KeyRing {
   };
 
   return {
-    async identify(authorization) {
+    /** Null when the header is missing, or its key is wrong or has expired. */
+    async identify(authorization: string | undefined): Promise<Caller | null> {
       const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
       if (!token) return null;
       if (same(apiKey, token)) return { kind: 'api-key' };
       return temporary(token);
     },
-    issue(type, ttl, clientRef) {
+    /** A signed JWT whose `exp - iat` is `ttl` seconds. */
+    issue(type: KeyType, ttl: number, clientRef: string | null): Promise<string> {
       const issuedAt = Math.floor(clock.now() / 1000);
       return new SignJWT({ type, ...(clientRef === null ? {} : { client_ref: clientRef }) })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -48,7 +43,8 @@ export function createKeyRing(apiKey: string, clock: Clock): KeyRing {
         .setExpirationTime(issuedAt + ttl)
         .sign(secret);
     },
-    revokeTemporaryKeys() {
+    /** Revokes every temporary key issued so far. */
+    revokeTemporaryKeys(): void {
       secret = createSecretKey(randomBytes(32));
     },
   };

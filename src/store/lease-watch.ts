@@ -12,22 +12,15 @@ export interface Claimed {
   readonly heartbeatAt: string | null;
 }
 
-/** Says which work no replica carries out. */
-interface LeaseWatch {
-  /** Whether the owner has stopped, or its heartbeat has not changed for a lease since it was first seen. */
-  isAbandoned(name: string, state: Pick<Claimed, 'heartbeatAt'> & Partial<Claimed>): boolean;
-  /** Whether a claim that no state has followed was first seen more than a lease ago. */
-  isClaimDead(name: string, claim: number): boolean;
-  forget(name: string): void;
-}
-
 /**
+ * Says which work no replica carries out.
+ *
  * Clocks of replicas differ, at times by an hour, so that the time in a heartbeat means nothing here: a replica is alive
  * as long as its heartbeat changes, by the clock of the replica that watches.
  *
  * @param clock milliseconds that never jump
  */
-export function createLeaseWatch(lease: number, clock: () => number = () => performance.now()): LeaseWatch {
+export function createLeaseWatch(lease: number, clock: () => number = () => performance.now()) {
   const seen = new Map<string, { readonly sign: string; readonly since: number }>();
 
   function hasExpired(name: string, sign: string): boolean {
@@ -38,10 +31,12 @@ export function createLeaseWatch(lease: number, clock: () => number = () => perf
   }
 
   return {
-    isAbandoned: (name, { claim, heartbeatAt }) =>
+    /** Whether the owner has stopped, or its heartbeat has not changed for a lease since it was first seen. */
+    isAbandoned: (name: string, { claim, heartbeatAt }: Pick<Claimed, 'heartbeatAt'> & Partial<Claimed>) =>
       heartbeatAt === null || hasExpired(name, `${claim} ${heartbeatAt}`),
-    isClaimDead: (name, claim) => hasExpired(`${name} claim`, String(claim)),
-    forget(name) {
+    /** Whether a claim that no state has followed was first seen more than a lease ago. */
+    isClaimDead: (name: string, claim: number) => hasExpired(`${name} claim`, String(claim)),
+    forget(name: string): void {
       seen.delete(name);
       seen.delete(`${name} claim`);
     },

@@ -11,24 +11,15 @@ import type { JobEvent } from './receiver-event.js';
 /** Ids that are remembered; a repetition of an older one is announced again, with the same id and content. */
 const REMEMBERED = 10_000;
 
-/** Events of ledger lines, each under the id of the delivery that stored what it announces. */
-interface Announcements {
-  /** Empty when the line announces nothing. Throws `StoreError`. */
-  of(line: LedgerLine): Promise<readonly JobEvent[]>;
-  /** The sender could not take the event over: its line, or a repetition of it, announces it again. */
-  forget(event: JobEvent): void;
-}
-
 /**
+ * Events of ledger lines, each under the id of the delivery that stored what it announces.
+ *
  * A delivery can store its artefacts and die before its ledger line is written. The lines of its repetitions are then the only ones: they
  * announce them as the delivery that stored them would have, so that they never have two ids, nor an id two contents.
  *
  * @param since milliseconds since the epoch: what was stored before is not announced
  */
-export function createAnnouncements(
-  store: Pick<ObjectStore, 'head' | 'location' | 'read'>,
-  since: number,
-): Announcements {
+export function createAnnouncements(store: Pick<ObjectStore, 'head' | 'location' | 'read'>, since: number) {
   const announced = new Set<string>();
 
   function remember(id: string): void {
@@ -49,12 +40,14 @@ export function createAnnouncements(
   }
 
   return {
-    async of(line) {
+    /** Empty when the line announces nothing. Throws `StoreError`. */
+    async of(line: LedgerLine): Promise<readonly JobEvent[]> {
       const events = await eventsFor(line);
       for (const { id } of events) remember(id);
       return events;
     },
-    forget({ id }) {
+    /** The sender could not take the event over: its line, or a repetition of it, announces it again. */
+    forget({ id }: JobEvent): void {
       announced.delete(id);
     },
   };

@@ -1,35 +1,15 @@
 import { followsAnyInScope, isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { DeadEvent } from './dead/dead-event.js';
-import {
-  type DeadEventPage,
-  type DeadEventQuery,
-  listDeadEvents,
-  readDeadEvent,
-} from './dead/dead-events.js';
+import { type DeadEventQuery, listDeadEvents, readDeadEvent } from './dead/dead-events.js';
 import type { OutboxState, WaitingEvent } from './outbox-state.js';
 import { createOutboxStore, DamagedStateError } from './outbox-store.js';
 import type { Subscriber } from './subscriber.js';
 import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
 
-/** What the store knows of the subscribers of all replicas. */
-export interface OutboxReader {
-  /** Status of each configured subscriber that follows a source of the scope. */
-  statuses(scope?: SourceScope): Promise<SubscriberStatus[]>;
-  /**
-   * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with
-   * `DamagedStateError` where the state of the subscriber is damaged.
-   */
-  waitingEvents(subscriber: string, scope: SourceScope): Promise<WaitingEvent[]>;
-  /** Oldest first. */
-  deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
-  deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
-}
+export type OutboxReader = ReturnType<typeof createOutboxReader>;
 
-export function createOutboxReader(
-  store: ObjectStore,
-  subscribers: Readonly<Record<string, Subscriber>>,
-): OutboxReader {
+/** What the store knows of the subscribers of all replicas. */
+export function createOutboxReader(store: ObjectStore, subscribers: Readonly<Record<string, Subscriber>>) {
   /** A damaged state concerns its own subscriber alone. */
   async function savedState(name: string): Promise<OutboxState | null | 'damaged'> {
     return createOutboxStore(store, name)
@@ -41,7 +21,8 @@ export function createOutboxReader(
   }
 
   return {
-    async statuses(scope = null) {
+    /** Status of each configured subscriber that follows a source of the scope. */
+    async statuses(scope: SourceScope = null): Promise<SubscriberStatus[]> {
       const visible = Object.entries(subscribers).filter(([, one]) => followsAnyInScope(scope, one.sources));
       return Promise.all(
         visible.map(async ([name, subscriber]) =>
@@ -49,7 +30,11 @@ export function createOutboxReader(
         ),
       );
     },
-    async waitingEvents(name, scope) {
+    /**
+     * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with
+     * `DamagedStateError` where the state of the subscriber is damaged.
+     */
+    async waitingEvents(name: string, scope: SourceScope): Promise<WaitingEvent[]> {
       const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
       const saved = subscriber && (await createOutboxStore(store, name).read());
       if (!saved) return [];
@@ -57,7 +42,8 @@ export function createOutboxReader(
       const visible = saved.waiting.filter(({ source }) => isInScope(followed, source));
       return visible.sort((a, b) => a.nextTryAt - b.nextTryAt);
     },
-    deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
-    deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
+    /** Oldest first. */
+    deadEvents: (subscriber: string, query: DeadEventQuery) => listDeadEvents(store, subscriber, query),
+    deadEvent: (subscriber: string, eventId: string) => readDeadEvent(store, subscriber, eventId),
   };
 }

@@ -6,22 +6,7 @@ import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { isOutboxState, MAX_STATE_BYTES, type OutboxState } from './outbox-state.js';
 
-/** State and claims of a subscriber's sender. Methods throw `StoreError`. */
-export interface OutboxStore {
-  read(): Promise<OutboxState | null>;
-  /** Writes the state. Only the replica that holds the latest claim may call it. */
-  save(state: OutboxState): Promise<void>;
-  /** Creates the claim of this number; false when another replica did, or has claimed since the state was read. */
-  claim(number: number, owner: string): Promise<boolean>;
-  /** Whether a later claim than this one was made. */
-  isSuperseded(number: number): Promise<boolean>;
-  /** Name of the replica that made the claim; null without the claim. */
-  claimant(claim: number): Promise<string | null>;
-  /** Tells the sender, which may be another process, that the address works: its pause, if there is one, ends. */
-  endPause(): Promise<void>;
-  /** `openSince` of the pause that was ended last; null without one. */
-  endedPause(): Promise<string | null>;
-}
+export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
 /** Claims that are kept: a replica that was suspended for that many take-overs still finds its claim taken. */
 const CLAIMS_KEPT = 16;
@@ -34,7 +19,8 @@ export class DamagedStateError extends StoreError {
   }
 }
 
-export function createOutboxStore(store: ObjectStore, subscriber: string): OutboxStore {
+/** State and claims of a subscriber's sender. Methods throw `StoreError`. */
+export function createOutboxStore(store: ObjectStore, subscriber: string) {
   const key = outboxStateKey(subscriber);
   const claimKey = (number: number) => outboxClaimKey(subscriber, number);
   const mark = randomUUID();
@@ -69,20 +55,25 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
 
   return {
     read,
-    async claim(number, owner) {
+    /** Creates the claim of this number; false when another replica did, or has claimed since the state was read. */
+    async claim(number: number, owner: string): Promise<boolean> {
       if (!(await createClaim(store, claimKey(number), owner, mark))) return false;
       // An old claim may stay: a bucket that denies deleting must not keep the events.
       if (number > CLAIMS_KEPT) await store.delete(claimKey(number - CLAIMS_KEPT)).catch(() => undefined);
       // The claim of this number may have been deleted, long after another replica made it.
       return ((await saved())?.claim ?? 0) === number - 1;
     },
-    isSuperseded: async (number) => (await store.head(claimKey(number + 1))) !== null,
-    save: (state) => store.replace(key, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS),
-    async claimant(claim) {
+    /** Whether a later claim than this one was made. */
+    isSuperseded: async (number: number) => (await store.head(claimKey(number + 1))) !== null,
+    /** Writes the state. Only the replica that holds the latest claim may call it. */
+    save: (state: OutboxState) => store.replace(key, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS),
+    /** Name of the replica that made the claim; null without the claim. */
+    async claimant(claim: number): Promise<string | null> {
       const document = await readDocument(store, claimKey(claim));
       return typeof document?.owner === 'string' ? document.owner : null;
     },
-    async endPause() {
+    /** Tells the sender, which may be another process, that the address works: its pause, if there is one, ends. */
+    async endPause(): Promise<void> {
       const openSince = (await read())?.openSince ?? null;
       if (openSince === null) return;
       await store.replace(
@@ -91,7 +82,8 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
         DOCUMENT_HEADERS,
       );
     },
-    async endedPause() {
+    /** `openSince` of the pause that was ended last; null without one. */
+    async endedPause(): Promise<string | null> {
       const document = await readDocument(store, endedPauseKey(subscriber));
       return typeof document?.openSince === 'string' ? document.openSince : null;
     },

@@ -3,20 +3,6 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import { durationBucket } from '../queries/duration-percentiles.js';
 import { WIDTHS } from '../schema.js';
 
-/**
- * Adds lines up by the time of writing, class and duration. The sums of a transaction are written at its end: a segment has many lines of the
- * same kind.
- */
-export interface FigureSums {
-  /**
-   * @param written in milliseconds since the epoch
-   * @param lineClass id of the class
-   */
-  add(written: number, lineClass: number, line: LineFigures): void;
-  save(): void;
-  clear(): void;
-}
-
 /** What figures need of a line. */
 export interface LineFigures {
   readonly bytes: number;
@@ -41,14 +27,22 @@ interface Sum {
 /** The bucket of lines that are no callbacks. */
 const NO_CALLBACK = -1;
 
-export function createFigureSums(database: DatabaseSync): FigureSums {
+/**
+ * Adds lines up by the time of writing, class and duration. The sums of a transaction are written at its end: a segment has many lines of the
+ * same kind.
+ */
+export function createFigureSums(database: DatabaseSync) {
   const sums = new Map<string, Sum>();
   const save = database.prepare(`
     INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
       lines = lines + excluded.lines, bytes = bytes + excluded.bytes, longest = max(longest, excluded.longest)`);
 
   return {
-    add(written, lineClass, { bytes, took, bucket }) {
+    /**
+     * @param written in milliseconds since the epoch
+     * @param lineClass id of the class
+     */
+    add(written: number, lineClass: number, { bytes, took, bucket }: LineFigures): void {
       for (const width of WIDTHS) {
         const key = [width, Math.floor(written / width) * width, lineClass, bucket] as const;
         const name = key.join();
@@ -59,7 +53,7 @@ export function createFigureSums(database: DatabaseSync): FigureSums {
         sum.longest = Math.max(sum.longest, took ?? 0);
       }
     },
-    save() {
+    save(): void {
       for (const { key, lines, bytes, longest } of sums.values()) save.run(...key, lines, bytes, longest);
       sums.clear();
     },

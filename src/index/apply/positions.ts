@@ -3,22 +3,10 @@ import type { SegmentContent } from './segment-content.js';
 
 type Numbered = Pick<SegmentContent, 'hour' | 'writer' | 'number'>;
 
-/** Position of the index in the log: one number for each writer of an hour, and what is missing before it. */
-export interface Positions {
-  /**
-   * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when all of the segment is
-   * in already.
-   */
-  pass(segment: Numbered): number | null;
-  /** Moves the position behind a segment that is missing itself. */
-  passMissing(segment: Numbered): void;
-  /** Id of the run of a segment that may not be in the index yet. */
-  runOf(segment: Numbered): number;
-  /** Notes how many lines of a segment cannot be read. */
-  noteUnreadable(run: number, number: number, lines: number): void;
-}
+export type Positions = ReturnType<typeof createPositions>;
 
-export function createPositions(database: DatabaseSync): Positions {
+/** Position of the index in the log: one number for each writer of an hour, and what is missing before it. */
+export function createPositions(database: DatabaseSync) {
   const begin = database.prepare('INSERT OR IGNORE INTO runs (hour, writer, number) VALUES (?, ?, 0)');
   const find = database.prepare('SELECT id, number FROM runs WHERE hour = ? AND writer = ?');
   const move = database.prepare('UPDATE runs SET number = ? WHERE id = ?');
@@ -57,7 +45,11 @@ export function createPositions(database: DatabaseSync): Positions {
   }
 
   return {
-    pass(segment) {
+    /**
+     * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when all of the segment is
+     * in already.
+     */
+    pass(segment: Numbered): number | null {
       const { number } = segment;
       const [run, position] = positionOf(segment);
       if (number <= position) return fill(run, number) ? run : null;
@@ -65,10 +57,14 @@ export function createPositions(database: DatabaseSync): Positions {
       move.run(number, run);
       return run;
     },
-    passMissing(segment) {
+    /** Moves the position behind a segment that is missing itself. */
+    passMissing(segment: Numbered): void {
       miss(...positionOf(segment), segment.number);
     },
-    runOf: (segment) => positionOf(segment)[0],
-    noteUnreadable: (run, number, lines) => void insertMissing.run(run, number, number, lines),
+    /** Id of the run of a segment that may not be in the index yet. */
+    runOf: (segment: Numbered) => positionOf(segment)[0],
+    /** Notes how many lines of a segment cannot be read. */
+    noteUnreadable: (run: number, number: number, lines: number) =>
+      void insertMissing.run(run, number, number, lines),
   };
 }

@@ -6,23 +6,14 @@ import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { SegmentContent } from '../apply/segment-content.js';
 import type { IndexCalls } from '../index-calls.js';
 
-/** Gives segments to the index, many at once. */
-export interface SegmentTaker {
-  /**
-   * Rejects with `StoreError` and `IndexError`.
-   *
-   * @param onFirst called before the first of them
-   */
-  take(segments: AsyncIterable<NewSegment>, onFirst?: () => Promise<void>): Promise<void>;
-  /** Notes segments that are missing while others are taken. */
-  addMissing(lost: LostSegments): void;
-}
+export type SegmentTaker = ReturnType<typeof createSegmentTaker>;
 
 /** Segments and bytes that are given to the index at once. */
 const BATCH = 256;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-export function createSegmentTaker(index: IndexCalls): SegmentTaker {
+/** Gives segments to the index, many at once. */
+export function createSegmentTaker(index: IndexCalls) {
   let batch: SegmentContent[] = [];
   let bytes = 0;
   let missing: SegmentContent[] = [];
@@ -34,12 +25,17 @@ export function createSegmentTaker(index: IndexCalls): SegmentTaker {
   }
 
   return {
-    async take(segments, onFirst = async () => undefined) {
+    /**
+     * Rejects with `StoreError` and `IndexError`.
+     *
+     * @param onFirst called before the first of them
+     */
+    async take(segments: AsyncIterable<NewSegment>, onFirst?: () => Promise<void>): Promise<void> {
       [batch, bytes, missing] = [[], 0, []];
       let isFirst = true;
       try {
         for await (const { place, writer, number, segment } of segments) {
-          if (isFirst) await onFirst();
+          if (isFirst) await onFirst?.();
           isFirst = false;
           const content = contentOf({ hour: place.hour, writer, number }, segment);
           batch.push(content);
@@ -54,7 +50,8 @@ export function createSegmentTaker(index: IndexCalls): SegmentTaker {
       // Missing segments are applied last, so that the position never passes a segment that is still to come.
       if (missing.length > 0) await index.call('apply', missing);
     },
-    addMissing({ hour, writer, to }) {
+    /** Notes segments that are missing while others are taken. */
+    addMissing({ hour, writer, to }: LostSegments): void {
       missing.push({ hour: startOfHour(hour), writer, number: to, written: 0, content: null });
     },
   };

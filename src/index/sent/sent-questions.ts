@@ -3,7 +3,6 @@ import { instantsOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
 import { COUNTED_PER_MS, createPacedCounts } from '../questions/paced-counts.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
-import type { EventFigures } from './event-figures.js';
 import type { EventPosition, EventQuery, IndexedEvent } from './sent-events.js';
 
 /** Filters of the list of a subscriber's events; an absent filter matches everything. */
@@ -14,39 +13,30 @@ export interface SentQuery extends Omit<EventQuery, 'since' | 'until' | 'before'
   readonly cursor?: string | undefined;
 }
 
-interface SentPage {
+export interface SentPage {
   /** Newest first. */
   readonly events: readonly IndexedEvent[];
   readonly nextCursor: string | null;
 }
 
-/** What was sent to subscribers, by the attempts on record. All reject with `IndexError`. */
-export interface SentQuestions {
-  /** The events of a job that were tried, to all subscribers, oldest first. */
-  ofJob(job: string): Promise<readonly IndexedEvent[]>;
-  /** Rejects with `Problem` `request-invalid` for bad instants and cursors. */
-  page(query: SentQuery): Promise<SentPage>;
-  /** By source. */
-  figures(subscriber: string): Promise<readonly EventFigures[]>;
-  /** Events behind the position of a sender that were not tried, by source. A count of many is kept for a while. */
-  behind(query: BehindQuery): Promise<readonly CountedBehind[]>;
-  /** What is known of some events of a subscriber; those that were never tried are left out. */
-  facts(
-    subscriber: string,
-    events: readonly string[],
-  ): Promise<readonly Pick<IndexedEvent, 'event' | 'source' | 'status' | 'error' | 'at'>[]>;
-}
+export type SentQuestions = ReturnType<typeof createSentQuestions>;
 
-/** @param clock in milliseconds since the epoch */
-export function createSentQuestions(index: IndexCalls, clock: () => number): SentQuestions {
+/**
+ * What was sent to subscribers, by the attempts on record. All reject with `IndexError`.
+ *
+ * @param clock in milliseconds since the epoch
+ */
+export function createSentQuestions(index: IndexCalls, clock: () => number) {
   const counted = createPacedCounts<readonly CountedBehind[]>(
     (found) => found.reduce((sum, { events }) => sum + events, 0) / COUNTED_PER_MS,
     clock,
   );
 
   return {
-    ofJob: (job) => index.call('eventsOfJob', job),
-    async page({ cursor, limit, ...query }) {
+    /** The events of a job that were tried, to all subscribers, oldest first. */
+    ofJob: (job: string) => index.call('eventsOfJob', job),
+    /** Rejects with `Problem` `request-invalid` for bad instants and cursors. */
+    async page({ cursor, limit, ...query }: SentQuery): Promise<SentPage> {
       const found = await index.call('findEvents', {
         ...query,
         ...instantsOf(query),
@@ -56,9 +46,12 @@ export function createSentQuestions(index: IndexCalls, clock: () => number): Sen
       const page = pageOf(found, limit, ({ at, event }) => encodePlace('events', [at, event]));
       return { events: page.rows, nextCursor: page.nextCursor };
     },
-    figures: (subscriber) => index.call('eventFigures', subscriber),
-    behind: (query) => counted(query.subscriber, () => index.call('countBehind', query)),
-    facts: (subscriber, events) => index.call('factsOfEvents', subscriber, events),
+    /** By source. */
+    figures: (subscriber: string) => index.call('eventFigures', subscriber),
+    /** Events behind the position of a sender that were not tried, by source. A count of many is kept for a while. */
+    behind: (query: BehindQuery) => counted(query.subscriber, () => index.call('countBehind', query)),
+    /** What is known of some events of a subscriber; those that were never tried are left out. */
+    facts: (subscriber: string, events: readonly string[]) => index.call('factsOfEvents', subscriber, events),
   };
 }
 

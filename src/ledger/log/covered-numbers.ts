@@ -3,18 +3,7 @@ import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js
 /** A segment of an hour. */
 export type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
 
-/** Segments of an hour, such as those that its records have. */
-export interface CoveredSegments {
-  has(segment: Numbered): boolean;
-  /** The writers, and the highest number of each. */
-  readonly last: ReadonlyMap<string, number>;
-  /** The last number in a row behind one; the number itself when the next one is not among them. */
-  endBehind(segment: Numbered): number;
-  /** The numbers from one to another that are not among them. */
-  missingIn(gap: Gap): Gap[];
-  /** Numbers that are missing although a later one of their writer is among them: lost segments. */
-  gaps(): Gap[];
-}
+export type CoveredSegments = ReturnType<typeof coveredNumbers>;
 
 /** Numbers of a writer in a row. */
 export interface Gap {
@@ -30,11 +19,17 @@ export interface LostSegments extends Gap {
 
 type Range = [from: number, to: number];
 
-export function coveredNumbers(parts: readonly { readonly segments: Iterable<Numbered> }[]): CoveredSegments {
+/** Segments of an hour, such as those that its records have. */
+export function coveredNumbers(parts: readonly { readonly segments: Iterable<Numbered> }[]) {
   const ranges = rangesOf(parts);
   const rangeWith = ({ writer, number }: Numbered) =>
     ranges.get(writer)?.find(([from, to]) => from <= number && number <= to);
-  const last = new Map([...ranges].map(([writer, own]) => [writer, own.at(-1)?.[1] ?? 0]));
+  /** The writers, and the highest number of each. */
+  const last: ReadonlyMap<string, number> = new Map(
+    [...ranges].map(([writer, own]) => [writer, own.at(-1)?.[1] ?? 0]),
+  );
+
+  /** The numbers from one to another that are not among them. */
   function missingIn({ writer, from, to }: Gap): Gap[] {
     const missing: Gap[] = [];
     let next = from;
@@ -46,10 +41,13 @@ export function coveredNumbers(parts: readonly { readonly segments: Iterable<Num
     }
     return next <= to ? [...missing, { writer, from: next, to }] : missing;
   }
+
   return {
     ...{ last, missingIn },
-    has: (segment) => rangeWith(segment) !== undefined,
-    endBehind: ({ writer, number }) => rangeWith({ writer, number: number + 1 })?.[1] ?? number,
+    has: (segment: Numbered) => rangeWith(segment) !== undefined,
+    /** The last number in a row behind one; the number itself when the next one is not among them. */
+    endBehind: ({ writer, number }: Numbered) => rangeWith({ writer, number: number + 1 })?.[1] ?? number,
+    /** Numbers that are missing although a later one of their writer is among them: lost segments. */
     gaps: () => [...last].flatMap(([writer, to]) => missingIn({ writer, from: 1, to })),
   };
 }

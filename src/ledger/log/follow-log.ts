@@ -17,22 +17,13 @@ export interface LogFollowerOptions {
   readonly folders?: () => readonly string[];
 }
 
-/** The one way to follow the log: each segment of the hours that are not whole, once, whenever it appears. */
-export interface LogFollower {
-  /** What is new. A segment that is not taken is brought again. Throws `StoreError`; the next call continues. */
-  newSegments(): AsyncGenerator<NewSegment>;
-  /** Everything written before it was brought, of new writers as well; null before the first complete listing. */
-  listedAt(): number | null;
-  /** The next call lists its hours, whenever that was done last. */
-  relist(): void;
-}
-
 /** Milliseconds between listings of an hour that is asked for by number: a new writer is seen that late. */
 const RELIST = 60_000;
 /** Segments of an hour that one call lists, with those that are new. */
 const SMALL = 500;
 
-export function createLogFollower(options: LogFollowerOptions): LogFollower {
+/** The one way to follow the log: each segment of the hours that are not whole, once, whenever it appears. */
+export function createLogFollower(options: LogFollowerOptions) {
   const { store, clock, hours, folders = () => [LEDGER_FOLDER] } = options;
   /** When hours were listed, and their writers that write no more in them. */
   const listings = new Map<string, { at: number; readonly finished: Set<string> }>();
@@ -72,17 +63,20 @@ export function createLogFollower(options: LogFollowerOptions): LogFollower {
   }
 
   return {
-    async *newSegments() {
+    /** What is new. A segment that is not taken is brought again. Throws `StoreError`; the next call continues. */
+    async *newSegments(): AsyncGenerator<NewSegment> {
       const open = followed();
       for (const hour of listings.keys()) if (!open.includes(hour)) listings.delete(hour);
       if (isListingDue) for (const listing of listings.values()) listing.at = Number.NEGATIVE_INFINITY;
       isListingDue = false;
       for (const hour of open) yield* newIn(hour);
     },
-    relist() {
+    /** The next call lists its hours, whenever that was done last. */
+    relist(): void {
       isListingDue = true;
     },
-    listedAt() {
+    /** Everything written before it was brought, of new writers as well; null before the first complete listing. */
+    listedAt(): number | null {
       const times = followed().map((hour) => listings.get(hour)?.at ?? Number.NEGATIVE_INFINITY);
       return times.every(Number.isFinite) ? Math.min(...times) : null;
     },

@@ -17,15 +17,7 @@ export interface MergedText extends Pick<MergeRecord, 'size' | 'sha256' | 'segme
 }
 
 /** Compresses segments one after the other. Only the compressed text is held, and one member. */
-export interface MergedTextBuilder {
-  add(segment: Omit<MergedSegment, 'lines' | 'bytes'>, content: Buffer): Promise<void>;
-  /** Compressed bytes so far, and the text of the member that is not full. */
-  size(): number;
-  segments(): number;
-  finish(): Promise<MergedText>;
-}
-
-export function createMergedText(): MergedTextBuilder {
+export function createMergedText() {
   const segments: MergedSegment[] = [];
   const members: MergedMember[] = [];
   const chunks: Buffer[] = [];
@@ -64,14 +56,15 @@ export function createMergedText(): MergedTextBuilder {
   }
 
   return {
-    async add(segment, content) {
+    async add(segment: Omit<MergedSegment, 'lines' | 'bytes'>, content: Buffer): Promise<void> {
       const isOpen = content.length > 0 && content.at(-1) !== LINE_FEED;
       const text = isOpen ? Buffer.concat([content, Buffer.of(LINE_FEED)]) : content;
       segments.push({ ...segment, lines: await addLines(text), bytes: content.length });
     },
+    /** Compressed bytes so far, and the text of the member that is not full. */
     size: () => size + bytes,
     segments: () => segments.length,
-    async finish() {
+    async finish(): Promise<MergedText> {
       await endMember();
       return { size, sha256: whole.digest('hex'), segments, members, object: Buffer.concat(chunks) };
     },

@@ -4,27 +4,7 @@ import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { createLineQueue, type QueuedLine } from './line-queue.js';
 import { createSegmentWriter, type LedgerFault, type SegmentInfo } from './segment-writer.js';
 
-/** The append-only record of everything that happened (docs/ledger.md). */
-export interface Ledger {
-  /**
-   * Settles when the segment that holds the line is durable. Rejects with `StoreError` when that segment could not be
-   * written or too many lines wait already. The line may then still be in the ledger, when only the store's response
-   * was lost: readers must tolerate a line whose writer reported a failure.
-   */
-  append(line: LedgerLine): Promise<void>;
-
-  /**
-   * Why a line would not be written now, for people, and what it says of the store; null when nothing is known against it: it is closed,
-   * a write hangs, or the last writes failed.
-   */
-  fault(): LedgerFault | null;
-
-  /** Keys of the last segments that this process wrote, of each hour and name: a listing that lacks one is not whole. */
-  written(): readonly string[];
-
-  /** Rejects further lines and writes the waiting ones. Idempotent; never throws: `append` rejects with the failures. */
-  close(): Promise<void>;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
 export interface LedgerOptions {
   readonly store: ObjectStore;
@@ -61,11 +41,13 @@ interface WaitingLine extends QueuedLine {
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
 /**
+ * The append-only record of everything that happened (docs/ledger.md).
+ *
  * Group commit: while one flush is being written, the lines of the next one queue, so that a busy replica pays a small
  * fraction of a store write per line. Only one flush is in flight. With two, each would hold half the lines and the
  * writes per callback would double, to shorten the wait by no more than a quarter of a write.
  */
-export function createLedger(options: LedgerOptions): Ledger {
+export function createLedger(options: LedgerOptions) {
   const { onSegment = [], clock = Date.now } = options;
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
   const maxLinger = options.maxLinger ?? 0;
@@ -114,7 +96,12 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   return {
-    append(line) {
+    /**
+     * Settles when the segment that holds the line is durable. Rejects with `StoreError` when that segment could not be
+     * written or too many lines wait already. The line may then still be in the ledger, when only the store's response
+     * was lost: readers must tolerate a line whose writer reported a failure.
+     */
+    append(line: LedgerLine): Promise<void> {
       return new Promise((resolve, reject) => {
         if (closed) throw new StoreError('ledger', 'the ledger is closed');
         if (queue.lines() >= maxWaitingLines || queue.bytes() >= MAX_WAITING_BYTES) {
@@ -127,14 +114,20 @@ export function createLedger(options: LedgerOptions): Ledger {
       });
     },
 
-    fault() {
+    /**
+     * Why a line would not be written now, for people, and what it says of the store; null when nothing is known against it: it is closed,
+     * a write hangs, or the last writes failed.
+     */
+    fault(): LedgerFault | null {
       if (closed) return { reason: 'the ledger is closed', condition: null, at: performance.now() };
       return writer.fault();
     },
 
+    /** Keys of the last segments that this process wrote, of each hour and name: a listing that lacks one is not whole. */
     written: () => [...written.values()],
 
-    async close() {
+    /** Rejects further lines and writes the waiting ones. Idempotent; never throws: `append` rejects with the failures. */
+    async close(): Promise<void> {
       closed = true;
       queue.endWait();
       while (writing !== null) await writing;

@@ -1,28 +1,14 @@
+export type BufferPool = ReturnType<typeof createBufferPool>;
+
+const SMALLEST = 64 * 1024;
+
 /**
  * Reuses the large buffers that uploads fill. Gigabytes so pass through a few buffers instead of the garbage collector,
  * which frees external memory late and lets resident memory grow.
  *
  * Sizes are powers of two from 64 KiB up to the part size. Contents are not cleared: only bytes that were written before
  * are read.
- */
-export interface BufferPool {
-  /** Size of the largest buffer. */
-  readonly largest: number;
-  /** Size of the buffer that `take(bytes)` returns. */
-  sizeFor(bytes: number): number;
-  /** A buffer of `sizeFor(bytes)`, to be given back. */
-  take(bytes: number): Buffer;
-  /** Nobody may read the buffer any more. */
-  giveBack(buffer: Buffer): void;
-  /** Bytes of all buffers, those in use and those kept for reuse. */
-  readonly allocated: number;
-  /** Copies a chunk into a buffer of the pool at the offset `at`. */
-  fill(buffer: Buffer, at: number, chunk: Buffer): void;
-}
-
-const SMALLEST = 64 * 1024;
-
-/**
+ *
  * @param options.largest size of the largest buffer
  * @param options.most bytes of all buffers, which those in use must not exceed: others are kept for reuse as long as there is room
  * @param options.onFilled called with the size of every copied chunk, which is garbage from then on
@@ -31,7 +17,7 @@ export function createBufferPool(options: {
   readonly largest: number;
   readonly most: number;
   readonly onFilled?: (bytes: number) => void;
-}): BufferPool {
+}) {
   const free = new Map<number, Buffer[]>();
   let allocated = 0;
 
@@ -53,18 +39,24 @@ export function createBufferPool(options: {
   }
 
   return {
+    /** Size of the largest buffer. */
     largest: options.largest,
+    /** Size of the buffer that `take(bytes)` returns. */
     sizeFor,
-    get allocated() {
+    /** Bytes of all buffers, those in use and those kept for reuse. */
+    get allocated(): number {
       return allocated;
     },
-    take: (bytes) => bufferOf(sizeFor(bytes)),
-    giveBack(buffer) {
+    /** A buffer of `sizeFor(bytes)`, to be given back. */
+    take: (bytes: number) => bufferOf(sizeFor(bytes)),
+    /** Nobody may read the buffer any more. */
+    giveBack(buffer: Buffer): void {
       const sameSize = free.get(buffer.length);
       if (sameSize === undefined) free.set(buffer.length, [buffer]);
       else sameSize.push(buffer);
     },
-    fill(buffer, at, chunk) {
+    /** Copies a chunk into a buffer of the pool at the offset `at`. */
+    fill(buffer: Buffer, at: number, chunk: Buffer): void {
       chunk.copy(buffer, at);
       options.onFilled?.(chunk.length);
     },

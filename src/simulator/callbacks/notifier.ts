@@ -28,17 +28,10 @@ export const NOTIFIER_DEFAULTS: NotifierOptions = {
 /** How the notification of one entry ended; `dropped` is the fault, not an answer. */
 export type NotificationOutcome = 'delivered' | 'failed' | 'dropped' | 'interrupted';
 
-export interface Notifier {
-  /** Sends to all entries in parallel; resolves when each was delivered or abandoned. */
-  notify(job: SimulatedJob): Promise<NotificationOutcome[]>;
-  /** Aborts notifications in flight; their outcome is `interrupted`. */
-  close(): void;
-}
-
 export function createNotifier(
   options: NotifierOptions,
   surroundings: { clock: Clock; faults: ActiveFaults; log: WritableDeliveryLog },
-): Notifier {
+) {
   const stop = new AbortController();
   // Every notification in flight has a listener on it: not a leak.
   setMaxListeners(0, stop.signal);
@@ -116,7 +109,8 @@ export function createNotifier(
   };
 
   return {
-    notify: (job) =>
+    /** Sends to all entries in parallel; resolves when each was delivered or abandoned. */
+    notify: (job: SimulatedJob) =>
       Promise.all(
         (job.config.notification_config ?? []).map((entry, index) =>
           notifyEntry(job, entry, index).catch((error: unknown) => {
@@ -125,7 +119,8 @@ export function createNotifier(
           }),
         ),
       ),
-    close() {
+    /** Aborts notifications in flight; their outcome is `interrupted`. */
+    close(): void {
       stop.abort();
       agents.http.destroy();
       agents.https.destroy();

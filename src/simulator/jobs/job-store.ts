@@ -26,22 +26,13 @@ export interface NewJob {
 /** The client of a request: null sees every job, a `client_ref` only its own. */
 export type Viewer = string | null;
 
-export interface JobStore {
-  create(job: NewJob): SimulatedJob;
-  /** The job with this id in that region, if the viewer may see it; retention applied. */
-  find(region: string, id: string, viewer: Viewer): SimulatedJob | null;
-  /** Looks in every region and sees all. */
-  get(id: string): SimulatedJob | null;
-  /** Newest first. */
-  list(region: string, viewer: Viewer): SimulatedJob[];
-  all(): SimulatedJob[];
-}
+export type JobStore = ReturnType<typeof createJobStore>;
 
 /** A finished job is expired after seven days. */
 const RETENTION_MS = 7 * 24 * 3600 * 1000;
 
 /** Jobs in memory, region by region. */
-export function createJobStore(options: { seed: string; clock: Clock }): JobStore {
+export function createJobStore(options: { seed: string; clock: Clock }) {
   const jobs = new Map<string, SimulatedJob>();
 
   const retained = (job: SimulatedJob): SimulatedJob => {
@@ -53,18 +44,21 @@ export function createJobStore(options: { seed: string; clock: Clock }): JobStor
     job.region === region && (viewer === null || job.clientRef === viewer);
 
   return {
-    create(job) {
+    create(job: NewJob): SimulatedJob {
       const sequence = jobs.size + 1;
       const made = newJob(job, sequence, jobId(options.seed, sequence), options.clock.now());
       jobs.set(made.id, made);
       return made;
     },
-    find(region, id, viewer) {
+    /** The job with this id in that region, if the viewer may see it; retention applied. */
+    find(region: string, id: string, viewer: Viewer): SimulatedJob | null {
       const job = jobs.get(id);
       return job && visible(region, viewer)(job) ? retained(job) : null;
     },
-    get: (id) => jobs.get(id) ?? null,
-    list: (region, viewer) =>
+    /** Looks in every region and sees all. */
+    get: (id: string) => jobs.get(id) ?? null,
+    /** Newest first. */
+    list: (region: string, viewer: Viewer) =>
       [...jobs.values()]
         .filter(visible(region, viewer))
         .map(retained)

@@ -134,24 +134,18 @@ function sessionOptions(
 }
 
 /** A list that can be waited on. */
-interface Arrivals<T> {
-  readonly all: readonly T[];
-  add(value: T): void;
-  /** Settles with the n-th value (from 0) as soon as it is there. */
-  nth(index: number): Promise<T>;
-}
-
-function createArrivals<T>(): Arrivals<T> {
+function createArrivals<T>() {
   const all: T[] = [];
   const waiting = new Map<number, ((value: T) => void)[]>();
   return {
     all,
-    add(value) {
+    add(value: T): void {
       all.push(value);
       for (const resolve of waiting.get(all.length - 1) ?? []) resolve(value);
       waiting.delete(all.length - 1);
     },
-    nth: (index) =>
+    /** Settles with the n-th value (from 0) as soon as it is there. */
+    nth: (index: number): Promise<T> =>
       new Promise((resolve) => {
         const value = all[index];
         if (value === undefined) waiting.set(index, [...(waiting.get(index) ?? []), resolve]);

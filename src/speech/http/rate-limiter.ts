@@ -1,21 +1,7 @@
 import { type Clock, systemClock } from '../../lib/time/clock.js';
 import { SpeechError } from '../speech-error.js';
 
-/** When the next request to one region may go out. */
-export interface RateLimiter {
-  /**
-   * Resolves, in order of asking, when a request may go out. Rejects with `paused` while the service asks for a
-   * longer pause than `maxPauseMs`.
-   */
-  take(operation: string, signal?: AbortSignal): Promise<void>;
-  /**
-   * Lets nothing out for `ms`: the pause that the service asks of one request holds for all of its region. False
-   * when that is longer than requests wait.
-   */
-  pause(ms: number): boolean;
-  /** The service has answered a request with success: pauses are counted from zero. */
-  answered(): void;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface RateLimits {
   /** Average rate; as many may go out at once after a quiet time. */
@@ -30,11 +16,8 @@ const EVEN_CLOCK: Clock = {
   sleep: systemClock.sleep,
 };
 
-/** A token bucket that the service can pause. */
-export function createRateLimiter(
-  { perSecond, maxPauseMs }: RateLimits,
-  clock: Clock = EVEN_CLOCK,
-): RateLimiter {
+/** When the next request to one region may go out: a token bucket that the service can pause. */
+export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: Clock = EVEN_CLOCK) {
   const interval = 1000 / perSecond;
   let nextAt = 0;
   let resumesAt = 0;
@@ -50,7 +33,11 @@ export function createRateLimiter(
   }
 
   return {
-    async take(operation, signal) {
+    /**
+     * Resolves, in order of asking, when a request may go out. Rejects with `paused` while the service asks for a
+     * longer pause than `maxPauseMs`.
+     */
+    async take(operation: string, signal?: AbortSignal): Promise<void> {
       do {
         await waitOutPauses(operation, signal);
         nextAt = Math.max(nextAt, clock.now() - (perSecond - 1) * interval);
@@ -60,7 +47,11 @@ export function createRateLimiter(
         // Another request may have been asked for a pause meanwhile.
       } while (clock.now() < resumesAt);
     },
-    pause(ms) {
+    /**
+     * Lets nothing out for `ms`: the pause that the service asks of one request holds for all of its region. False
+     * when that is longer than requests wait.
+     */
+    pause(ms: number): boolean {
       const now = clock.now();
       if (now - resumesAt > maxPauseMs) pausedMs = 0;
       const until = Math.max(resumesAt, now + ms);
@@ -70,7 +61,8 @@ export function createRateLimiter(
       nextAt = Math.max(nextAt, resumesAt);
       return !isTooLong();
     },
-    answered() {
+    /** The service has answered a request with success: pauses are counted from zero. */
+    answered(): void {
       pausedMs = 0;
     },
   };

@@ -47,27 +47,24 @@ interface TransportOptions {
   readonly minBytesPerSecond: number;
 }
 
-/** Sends requests with credentials, rate limit, time-outs and retries. Every failure is a `SpeechError`. */
-export interface Transport {
-  /** The parsed JSON body; undefined for an empty one. */
-  json(request: SpeechRequest): Promise<unknown>;
-  /**
-   * Passes the download to `take`, again for each retry: a body that is truncated, stalls or is too slow is retried
-   * from its beginning. An error of `take` itself is thrown unchanged.
-   */
-  receive<T>(request: SpeechRequest, take: (download: Download) => Promise<T>): Promise<T>;
-}
+export type Transport = ReturnType<typeof createTransport>;
 
-export function createTransport(options: TransportOptions): Transport {
+/** Sends requests with credentials, rate limit, time-outs and retries. Every failure is a `SpeechError`. */
+export function createTransport(options: TransportOptions) {
   const { closing, clock, minBytesPerSecond, requestTimeout: window } = options;
   const pace = { clock, minBytesPerSecond, window };
   const open = ({ operation, signal }: SpeechRequest, response: Dispatcher.ResponseData): Download =>
     openDownload(operation, response, pace, signal);
   const endedByClosing = (request: SpeechRequest) => ({ ...request, signal: request.signal ?? closing });
   return {
-    json: (request) =>
+    /** The parsed JSON body; undefined for an empty one. */
+    json: (request: SpeechRequest) =>
       persist(options, endedByClosing(request), (response) => readJson(request, response, pace)),
-    async receive(asked, take) {
+    /**
+     * Passes the download to `take`, again for each retry: a body that is truncated, stalls or is too slow is retried
+     * from its beginning. An error of `take` itself is thrown unchanged.
+     */
+    async receive<T>(asked: SpeechRequest, take: (download: Download) => Promise<T>): Promise<T> {
       const request = endedByClosing(asked);
       const result = await persist(options, request, (response) => taken(open(request, response), take));
       if ('failure' in result) throw result.failure;

@@ -12,20 +12,7 @@ const FOLDER_MODE = 0o700;
 /** Milliseconds. Whoever creates the first object in a folder writes its metadata before the folder is there. */
 const FIRST_WRITE = 60_000;
 
-/** Creates, syncs and prunes the folders below a root. */
-export interface FileFolders {
-  /**
-   * Creates a folder and its parents below the root, never the root itself. Syncs every entry that is new or not known
-   * to be durable. Throws `StoreError` when there is a symbolic link on the way.
-   */
-  ensure(folder: string): Promise<void>;
-  /** From now on `ensure` does not create this folder when objects were in it. It never creates such a one right below the root, unless its name begins with a dot. */
-  keep(folder: string): void;
-  /** Makes the entries of a folder durable (link, rename and unlink are durable only after this). */
-  sync(folder: string): Promise<void>;
-  /** Removes a folder and its parents as far as they are empty, never `root` itself. */
-  prune(folder: string, root: string): Promise<void>;
-}
+export type FileFolders = ReturnType<typeof createFileFolders>;
 
 /** The root of the folders; see `FileRoot`. */
 export interface GuardedRoot {
@@ -41,16 +28,18 @@ export function guardIfThere({ guard }: Pick<GuardedRoot, 'guard'>, folder: stri
   return guard(folder).then(() => true, ifAbsent(false));
 }
 
-/** @param options.fsync false leaves durability to the operating system; for tests and scratch stores */
-export function createFileFolders(
-  { path: root, check, guard }: GuardedRoot,
-  { fsync }: { fsync: boolean },
-): FileFolders {
+/**
+ * Creates, syncs and prunes the folders below a root.
+ *
+ * @param options.fsync false leaves durability to the operating system; for tests and scratch stores
+ */
+export function createFileFolders({ path: root, check, guard }: GuardedRoot, { fsync }: { fsync: boolean }) {
   /** Folders whose entry in their parent has been synced by this process. */
   const durable = new Set<string>();
   const kept = new Set<string>();
   const sharedSync = createSharedFolderSync();
 
+  /** Makes the entries of a folder durable (link, rename and unlink are durable only after this). */
   async function sync(folder: string): Promise<void> {
     if (fsync) await sharedSync(folder);
   }
@@ -81,6 +70,10 @@ export function createFileFolders(
     }
   }
 
+  /**
+   * Creates a folder and its parents below the root, never the root itself. Syncs every entry that is new or not known
+   * to be durable. Throws `StoreError` when there is a symbolic link on the way.
+   */
   async function ensure(folder: string): Promise<void> {
     if (await isKept(folder)) return;
     const made = await makeFolders(folder, root, makeOne);
@@ -95,6 +88,7 @@ export function createFileFolders(
     }
   }
 
+  /** Removes a folder and its parents as far as they are empty, never `end` itself. */
   async function prune(folder: string, end: string): Promise<void> {
     for (let each = folder; each !== end && each.startsWith(end + sep); each = dirname(each)) {
       durable.delete(each);
@@ -107,7 +101,15 @@ export function createFileFolders(
     }
   }
 
-  return { ensure, keep: (folder) => void kept.add(folder), sync, prune };
+  /**
+   * From now on `ensure` does not create this folder when objects were in it. It never creates such a one right below the root, unless its
+   * name begins with a dot.
+   */
+  function keep(folder: string): void {
+    kept.add(folder);
+  }
+
+  return { ensure, keep, sync, prune };
 }
 
 function isThere(folder: string): Promise<boolean> {

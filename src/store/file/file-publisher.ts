@@ -16,35 +16,13 @@ const ATTEMPTS = 20;
 /** Milliseconds, as on S3, which takes no request that was signed earlier, or with a time that is further from its own. */
 const LATEST_LINK = 15 * 60_000;
 
-export interface FilePublisher {
-  /** Milliseconds by which the file system's clock was ahead of this machine's when it was last measured; null before. */
-  clockAhead(): number | null;
-  /** Whether there is an object at `key`; durable when this resolves to true. */
-  isThere(key: string): Promise<boolean>;
-  /**
-   * Makes a complete temp file visible at `key` if nothing is there; durable when this resolves. Throws `StoreError` when it comes
-   * to that more than fifteen minutes after it began, by either clock: the process slept, or a clock was set.
-   *
-   * @param begun milliseconds since the epoch before the temp file was written, whose time shows the clock of the file system; left out
-   *   of one that was written long before
-   */
-  create(key: string, temp: TempFile, headers: ObjectHeaders, begun?: number): Promise<CreateResult>;
-  /** Makes a complete temp file visible at `key`, whatever is there; `begun` as of `create`. */
-  replace(key: string, temp: TempFile, headers: ObjectHeaders, begun: number): Promise<void>;
-  /** The same if the object there has this version; `exists` when it has not, or nothing is there. */
-  replaceVersion(key: string, temp: TempFile, headers: ObjectHeaders, version: string): Promise<CreateResult>;
-}
+export type FilePublisher = ReturnType<typeof createFilePublisher>;
 
 /**
  * Objects are atomic and durable because of the order of the steps: the bytes and the metadata, then the link that makes
  * the object visible, then the folder entries. A crash at any point leaves the object whole or missing.
  */
-export function createFilePublisher(
-  root: FileRoot,
-  folders: FileFolders,
-  meta: FileMeta,
-  fsync: boolean,
-): FilePublisher {
+export function createFilePublisher(root: FileRoot, folders: FileFolders, meta: FileMeta, fsync: boolean) {
   let ahead: number | null = null;
   const pathOf = (key: string): string => join(root.path, key);
 
@@ -114,9 +92,11 @@ export function createFilePublisher(
   }
 
   return {
+    /** Milliseconds by which the file system's clock was ahead of this machine's when it was last measured; null before. */
     clockAhead: () => ahead,
 
-    async isThere(key) {
+    /** Whether there is an object at `key`; durable when this resolves to true. */
+    async isThere(key: string): Promise<boolean> {
       const target = pathOf(key);
       if (!(await isObject(target, key))) return false;
       await root.check();
@@ -125,7 +105,14 @@ export function createFilePublisher(
       return isFolderThere;
     },
 
-    create(key, temp, headers, begun) {
+    /**
+     * Makes a complete temp file visible at `key` if nothing is there; durable when this resolves. Throws `StoreError` when it comes
+     * to that more than fifteen minutes after it began, by either clock: the process slept, or a clock was set.
+     *
+     * @param begun milliseconds since the epoch before the temp file was written, whose time shows the clock of the file system; left out
+     *   of one that was written long before
+     */
+    create(key: string, temp: TempFile, headers: ObjectHeaders, begun?: number): Promise<CreateResult> {
       const start = begun ?? Date.now();
       const known = ahead;
       return publish(key, temp, headers, (target, written) => {
@@ -138,10 +125,12 @@ export function createFilePublisher(
       });
     },
 
-    async replace(key, temp, headers, begun) {
+    /** Makes a complete temp file visible at `key`, whatever is there; `begun` as of `create`. */
+    async replace(key: string, temp: TempFile, headers: ObjectHeaders, begun: number): Promise<void> {
       await replaceObject(key, temp, headers, null, begun);
     },
 
+    /** The same if the object there has this version; `exists` when it has not, or nothing is there. */
     replaceVersion: replaceObject,
   };
 }

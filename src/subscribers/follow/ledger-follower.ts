@@ -13,19 +13,6 @@ interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly clock: () => number;
 }
 
-/**
- * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired in a whole hour as long as that is one of the
- * last 72: the former within a day, the latter at once.
- */
-interface LedgerFollower {
-  /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
-  newLines(): AsyncGenerator<SegmentLines>;
-  /** Time from which on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
-  unreadSince(): number | null;
-  /** Position before the lines that were returned last, until the next ones are requested. */
-  progress(): LogProgress;
-}
-
 const MINUTE = 60_000;
 /** Milliseconds between attempts at what could not be read. */
 const RETRY = 10_000;
@@ -49,7 +36,11 @@ async function lastNumbers(store: ObjectStore, hour: string): Promise<Record<str
   return numbers;
 }
 
-export function createLedgerFollower({ store, state, clock, onFault }: FollowerOptions): LedgerFollower {
+/**
+ * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired in a whole hour as long as that is one of the
+ * last 72: the former within a day, the latter at once.
+ */
+export function createLedgerFollower({ store, state, clock, onFault }: FollowerOptions) {
   const place = placeAt(state);
   const reading = { store, place, onFault };
   let lookedAt = clock();
@@ -81,7 +72,8 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
   }
 
   return {
-    async *newLines() {
+    /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
+    async *newLines(): AsyncGenerator<SegmentLines> {
       unread ??= lookedAt;
       for await (const part of allNew()) {
         unread = part.written;
@@ -90,10 +82,12 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
       lookedAt = clock();
       unread = null;
     },
-    unreadSince() {
+    /** Time from which on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
+    unreadSince(): number | null {
       const time = clock();
       return unread ?? (Math.abs(time - lookedAt) >= MINUTE ? Math.min(lookedAt, time) : null);
     },
+    /** Position before the lines that were returned last, until the next ones are requested. */
     progress: () => progressOf(place),
   };
 }

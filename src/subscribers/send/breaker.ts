@@ -1,15 +1,4 @@
-/** Stops sending to an address that fails: while it is open, one request at a time tries whether it works again. */
-export interface Breaker {
-  /** When it opened, in milliseconds since the epoch; null while it is closed. */
-  readonly openSince: number | null;
-  /** While it is open: nothing is sent before, in milliseconds since the epoch. Null while it is closed. */
-  readonly pausedUntil: number | null;
-  /** When the next request may begin, given those in flight; Infinity when one has to end first. */
-  mayStartAt(inFlight: number): number;
-  succeeded(): void;
-  /** @param retryAfterMs for how long the address asks not to be sent anything */
-  failed(retryAfterMs: number | null): void;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 interface BreakerOptions {
   /** Milliseconds since the epoch. */
@@ -33,35 +22,34 @@ const LONGEST_PAUSE = 300_000;
 /** Upper bound of what a `Retry-After` stops. */
 const LONGEST_RETRY_AFTER = 3_600_000;
 
-export function createBreaker({
-  clock,
-  random,
-  onChange,
-  firstPause = 5_000,
-  ...options
-}: BreakerOptions): Breaker {
+/** Stops sending to an address that fails: while it is open, one request at a time tries whether it works again. */
+export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...options }: BreakerOptions) {
   let openSince = options.openSince ?? null;
   let failures = openSince === null ? 0 : FAILURES;
   let pausedUntil = clock();
 
   return {
-    get openSince() {
+    /** When it opened, in milliseconds since the epoch; null while it is closed. */
+    get openSince(): number | null {
       return openSince;
     },
-    get pausedUntil() {
+    /** While it is open: nothing is sent before, in milliseconds since the epoch. Null while it is closed. */
+    get pausedUntil(): number | null {
       return openSince === null ? null : pausedUntil;
     },
-    mayStartAt(inFlight) {
+    /** When the next request may begin, given those in flight; Infinity when one has to end first. */
+    mayStartAt(inFlight: number): number {
       if (openSince === null) return 0;
       return inFlight > 0 ? Number.POSITIVE_INFINITY : pausedUntil;
     },
-    succeeded() {
+    succeeded(): void {
       failures = 0;
       if (openSince === null) return;
       openSince = null;
       onChange(false);
     },
-    failed(retryAfterMs) {
+    /** @param retryAfterMs for how long the address asks not to be sent anything */
+    failed(retryAfterMs: number | null): void {
       failures += 1;
       if (failures < FAILURES && retryAfterMs === null) return;
       const bound = Math.min(LONGEST_PAUSE, firstPause * 2 ** Math.min(Math.max(0, failures - FAILURES), 30));

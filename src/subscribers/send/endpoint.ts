@@ -20,13 +20,7 @@ export interface SendResult extends Attempt {
   readonly retryAfterMs: number | null;
 }
 
-/** Sends events to one subscriber, with a bounded number of requests in flight. */
-export interface Endpoint {
-  /** Makes one request. Never rejects: what fails is in the result; after an abort its `error` is `aborted`. */
-  send(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult>;
-  /** Ends idle connections. Requests in flight are cut. */
-  close(): Promise<void>;
-}
+export type Endpoint = ReturnType<typeof createEndpoint>;
 
 /** Bytes of a response that are read so that its connection can be used again. */
 const RESPONSE_BYTES = 64 * 1024;
@@ -36,7 +30,8 @@ const CONNECT_TIMEOUT = 10_000;
 /** Milliseconds. Standard Webhooks asks senders to wait 15 to 30 s. */
 const REQUEST_TIMEOUT = 15_000;
 
-export function createEndpoint(subscriber: Subscriber, proxies: ProxySettings): Endpoint {
+/** Sends events to one subscriber, with a bounded number of requests in flight. */
+export function createEndpoint(subscriber: Subscriber, proxies: ProxySettings) {
   const { maxInFlight, requestTimeout = REQUEST_TIMEOUT } = subscriber;
   const agent = new Agent({
     connections: maxInFlight,
@@ -61,7 +56,9 @@ export function createEndpoint(subscriber: Subscriber, proxies: ProxySettings): 
   }
 
   return {
-    send: (event, signal) => limit(() => sendNow(event, signal)),
+    /** Makes one request. Never rejects: what fails is in the result; after an abort its `error` is `aborted`. */
+    send: (event: ReceiverEvent, signal: AbortSignal) => limit(() => sendNow(event, signal)),
+    /** Ends idle connections. Requests in flight are cut. */
     close: () => agent.destroy(),
   };
 }

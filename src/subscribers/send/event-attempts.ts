@@ -54,17 +54,7 @@ interface TimedResult extends SendResult {
 }
 
 /** Single attempts to send an event, and what their results mean for it. */
-interface EventAttempts {
-  /** Tries a new event. */
-  tryFirst(task: EventTask): Promise<void>;
-  tryAgain(waiting: Waiting): Promise<void>;
-  /** New events that are being tried, and those whose request was cut. */
-  readonly trying: ReadonlySet<EventTask>;
-  /** The last attempt that failed in this process; null without one. */
-  lastFailure(): Attempt | null;
-}
-
-export function createEventAttempts(options: AttemptOptions): EventAttempts {
+export function createEventAttempts(options: AttemptOptions) {
   const { subscriber, endpoint, store, sent, waiting, breaker, observer, clock, random, times, signal } =
     options;
   let lastFailure: Attempt | null = null;
@@ -179,9 +169,12 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
   }
 
   return {
+    /** Tries a new event. */
     tryFirst,
     tryAgain,
+    /** New events that are being tried, and those whose request was cut. */
     trying,
+    /** The last attempt that failed in this process; null without one. */
     lastFailure: () => lastFailure,
   };
 }

@@ -3,16 +3,7 @@ import type { SentAttempt } from '../../domain/sent-attempt.js';
 import { createSegmentWriter } from '../../ledger/write/segment-writer.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
-/** What was sent to one subscriber by this process, written as segments below `outbox/<subscriber>/sent/`. */
-export interface SentLog {
-  /** The attempt is written soon. Never throws. */
-  record(attempt: Omit<SentAttempt, 'v'>): void;
-  /**
-   * Settles when everything that was recorded is durable, or could not be written: it is kept for another try then. Never rejects. A store
-   * that refused the last try is not asked again at once.
-   */
-  flush(): Promise<void>;
-}
+export type SentLog = ReturnType<typeof createSentLog>;
 
 export interface SentLogOptions {
   readonly store: ObjectStore;
@@ -35,7 +26,8 @@ const MOST_WAITING = 10_000;
 const DEADLINE = 5_000;
 const RETRY = 30_000;
 
-export function createSentLog(options: SentLogOptions): SentLog {
+/** What was sent to one subscriber by this process, written as segments below `outbox/<subscriber>/sent/`. */
+export function createSentLog(options: SentLogOptions) {
   const { interval, retry = RETRY, onError } = options;
   const writer = createSegmentWriter({ ...options, deadline: DEADLINE });
   let waiting: string[] = [];
@@ -79,11 +71,16 @@ export function createSentLog(options: SentLogOptions): SentLog {
   }
 
   return {
-    record(attempt) {
+    /** The attempt is written soon. Never throws. */
+    record(attempt: Omit<SentAttempt, 'v'>): void {
       waiting.push(JSON.stringify({ v: 1, ...attempt } satisfies SentAttempt));
       if (waiting.length > MOST_WAITING) waiting.shift();
       plan(interval);
     },
+    /**
+     * Settles when everything that was recorded is durable, or could not be written: it is kept for another try then. Never rejects. A store
+     * that refused the last try is not asked again at once.
+     */
     flush,
   };
 }

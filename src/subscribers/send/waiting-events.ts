@@ -9,20 +9,9 @@ export interface Waiting {
   readonly busy: boolean;
 }
 
-export interface WaitingEvents {
-  readonly size: number;
-  get(id: string): Waiting | undefined;
-  /** Adds or replaces an event. What `change` leaves out stays as it was. */
-  put(state: WaitingEvent, change?: Partial<Pick<Waiting, 'event' | 'busy'>>): void;
-  delete(id: string): void;
-  /** The event that is due first, of those that are not busy; null without one. */
-  next(): Waiting | null;
-  /** Makes every event due at `now`. */
-  makeDue(now: number): void;
-  states(): WaitingEvent[];
-}
+export type WaitingEvents = ReturnType<typeof createWaitingEvents>;
 
-export function createWaitingEvents(states: readonly WaitingEvent[]): WaitingEvents {
+export function createWaitingEvents(states: readonly WaitingEvent[]) {
   const waiting = new Map<string, Waiting>(
     states.map((state) => [state.id, { state, event: null, busy: false }]),
   );
@@ -33,13 +22,15 @@ export function createWaitingEvents(states: readonly WaitingEvent[]): WaitingEve
   }
 
   return {
-    get size() {
+    get size(): number {
       return waiting.size;
     },
-    get: (id) => waiting.get(id),
+    get: (id: string) => waiting.get(id),
+    /** Adds or replaces an event. What `change` leaves out stays as it was. */
     put,
-    delete: (id) => void waiting.delete(id),
-    next() {
+    delete: (id: string) => void waiting.delete(id),
+    /** The event that is due first, of those that are not busy; null without one. */
+    next(): Waiting | null {
       let next: Waiting | null = null;
       for (const each of waiting.values()) {
         if (each.busy || (next !== null && next.state.nextTryAt <= each.state.nextTryAt)) continue;
@@ -47,7 +38,8 @@ export function createWaitingEvents(states: readonly WaitingEvent[]): WaitingEve
       }
       return next;
     },
-    makeDue(now) {
+    /** Makes every event due at `now`. */
+    makeDue(now: number): void {
       for (const { state } of waiting.values()) put({ ...state, nextTryAt: now });
     },
     states: () => [...waiting.values()].map(({ state }) => state),

@@ -11,33 +11,15 @@ const MAX_PLAIN_NAME_BYTES = 220;
 /** Headers of an object without metadata, such as a file that an operator put there. */
 export const UNKNOWN_HEADERS: ObjectHeaders = { contentType: 'application/octet-stream', metadata: {} };
 
+export type FileMeta = ReturnType<typeof createFileMeta>;
+
 /**
  * Stores the content type and metadata of objects in `.meta/<key>#<inode>.json`.
  *
  * The inode is part of the name so that concurrent creators of one key never write the same file: each writes its own
  * before the object becomes visible, and the object that is linked first has its own metadata.
  */
-export interface FileMeta {
-  /** Writes the headers durably. `inode` is that of the file that will be linked at `key`. */
-  write(key: string, inode: bigint, headers: ObjectHeaders): Promise<void>;
-  /** The headers written for this inode at `key`; null when there are none. */
-  readOwn(key: string, inode: bigint): Promise<ObjectHeaders | null>;
-  /**
-   * The only headers at `key`, whatever their inode, because a restored backup has new inodes. Null when there are
-   * several: which of them are the object's is unknown.
-   */
-  readRestored(key: string): Promise<ObjectHeaders | null>;
-  /** Path of the headers that belong to the object with this inode; null when there are none. */
-  locate(key: string, inode: bigint): Promise<string | null>;
-  /** Removes the headers written for this inode alone. */
-  remove(key: string, inode: bigint): Promise<void>;
-  /** Removes the headers at a path that `locate` returned. */
-  removeAt(path: string): Promise<void>;
-  /** Removes all headers below a folder of keys, which ends in `/`. */
-  removeFolder(folder: string): Promise<void>;
-}
-
-export function createFileMeta(root: string, folders: FileFolders, options: { fsync: boolean }): FileMeta {
+export function createFileMeta(root: string, folders: FileFolders, options: { fsync: boolean }) {
   const names = createMetaNames();
   const stem = (key: string): string => join(root, dirname(key), stemOf(basename(key)));
 
@@ -47,29 +29,39 @@ export function createFileMeta(root: string, folders: FileFolders, options: { fs
   }
 
   return {
-    async write(key, inode, { contentType, metadata }) {
+    /** Writes the headers durably. `inode` is that of the file that will be linked at `key`. */
+    async write(key: string, inode: bigint, { contentType, metadata }: ObjectHeaders): Promise<void> {
       const path = `${stem(key)}#${inode}.json`;
       await folders.ensure(dirname(path));
       await writeDurably(path, JSON.stringify({ contentType, metadata }), options);
       await folders.sync(dirname(path));
     },
 
-    readOwn: (key, inode) => readHeaders(`${stem(key)}#${inode}.json`),
+    /** The headers written for this inode at `key`; null when there are none. */
+    readOwn: (key: string, inode: bigint) => readHeaders(`${stem(key)}#${inode}.json`),
 
-    async readRestored(key) {
+    /**
+     * The only headers at `key`, whatever their inode, because a restored backup has new inodes. Null when there are
+     * several: which of them are the object's is unknown.
+     */
+    async readRestored(key: string): Promise<ObjectHeaders | null> {
       const path = await names.findOnlyOne(stem(key));
       return path === null ? null : readHeaders(path);
     },
 
-    async locate(key, inode) {
+    /** Path of the headers that belong to the object with this inode; null when there are none. */
+    async locate(key: string, inode: bigint): Promise<string | null> {
       const own = `${stem(key)}#${inode}.json`;
       return (await exists(own)) ? own : names.findOnlyOne(stem(key));
     },
 
-    remove: (key, inode) => removeAt(`${stem(key)}#${inode}.json`),
+    /** Removes the headers written for this inode alone. */
+    remove: (key: string, inode: bigint) => removeAt(`${stem(key)}#${inode}.json`),
+    /** Removes the headers at a path that `locate` returned. */
     removeAt,
 
-    async removeFolder(folder) {
+    /** Removes all headers below a folder of keys, which ends in `/`. */
+    async removeFolder(folder: string): Promise<void> {
       const path = join(root, folder);
       if (!(await exists(path))) return;
       await rm(path, { recursive: true, force: true });

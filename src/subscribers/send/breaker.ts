@@ -27,6 +27,7 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
   let openSince = options.openSince ?? null;
   let failures = openSince === null ? 0 : FAILURES;
   let pausedUntil = clock();
+  let acceptedAt = Number.NEGATIVE_INFINITY;
 
   return {
     /** When it opened, in milliseconds since the epoch; null while it is closed. */
@@ -44,12 +45,18 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
     },
     succeeded(): void {
       failures = 0;
+      acceptedAt = clock();
       if (openSince === null) return;
       openSince = null;
       onChange(false);
     },
-    /** @param retryAfterMs for how long the address asks not to be sent anything */
-    failed(retryAfterMs: number | null): void {
+    /**
+     * @param retryAfterMs for how long the address asks not to be sent anything
+     * @param firstTriedAt of the event, in milliseconds since the epoch: one that failed before another was accepted fails by itself, which
+     *   does not open the breaker
+     */
+    failed(retryAfterMs: number | null, firstTriedAt: number): void {
+      if (openSince === null && retryAfterMs === null && firstTriedAt < acceptedAt) return;
       failures += 1;
       if (failures < FAILURES && retryAfterMs === null) return;
       const bound = Math.min(LONGEST_PAUSE, firstPause * 2 ** Math.min(Math.max(0, failures - FAILURES), 30));

@@ -128,7 +128,7 @@ export function createEventAttempts(options: AttemptOptions) {
     }
     const { at, status, error, answer } = result;
     lastFailure = { at, status, error, ...(answer !== undefined && { answer }) };
-    breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs);
+    breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs, before.firstTriedAt);
     const now = clock();
     const history = withAttempt(before.history, lastFailure);
     const state = { ...before, attempts: before.attempts + 1, history };

@@ -34,8 +34,8 @@ export class EventSender {
   readonly #aborting = new AbortController();
   readonly #changes = new EventEmitter();
   #inFlight = 0;
-  /** Waiting events that were tried while the breaker is open, since a new one was. */
-  #probed = 0;
+  /** The last event that was tried had waited. */
+  #triedWaiting = false;
   #stopped = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -146,13 +146,13 @@ export class EventSender {
       const isOpen = this.#breaker.openSince !== null;
       const mayTryFirst =
         this.#queue.length > 0 && this.#waiting.size + this.#attempts.trying.size < MAX_WAITING;
-      // An event that always fails must not be all that probes: a new one is tried after each round of those that wait.
-      const isTurnOfFirst = isOpen && mayTryFirst && this.#probed >= this.#waiting.size;
+      // Events that always fail hold up no others: new ones are tried by turns with those that wait.
+      const isTurnOfFirst = mayTryFirst && this.#triedWaiting;
       if (due !== null && !isTurnOfFirst && (due.state.nextTryAt <= now || isOpen)) {
-        this.#probed = isOpen ? this.#probed + 1 : 0;
+        this.#triedWaiting = true;
         void this.#run(() => this.#attempts.tryAgain(due));
       } else if (mayTryFirst) {
-        this.#probed = 0;
+        this.#triedWaiting = false;
         void this.#run(() => this.#tryFirst());
       } else {
         if (due !== null) pause = due.state.nextTryAt - now;

@@ -20,8 +20,8 @@ function breakerOf({ random = 1, openSince = null as number | null } = {}) {
     pass: (ms: number) => {
       now += ms;
     },
-    fail(times: number, retryAfterMs: number | null = null) {
-      for (let n = 0; n < times; n += 1) breaker.failed(retryAfterMs);
+    fail(times: number, retryAfterMs: number | null = null, firstTriedAt = now) {
+      for (let n = 0; n < times; n += 1) breaker.failed(retryAfterMs, firstTriedAt);
     },
   };
 }
@@ -39,6 +39,16 @@ describe('the breaker of a subscriber', () => {
       START,
       START + 5 * SECOND,
     ]);
+  });
+
+  it('stays closed for an event that failed before another one was accepted, unless it asks to be left alone', () => {
+    const at = breakerOf();
+    at.pass(SECOND);
+    at.breaker.succeeded();
+    at.fail(100, null, START);
+    expect(at.changes).toEqual([]);
+    at.fail(1, SECOND, START);
+    expect(at.changes).toEqual([true]);
   });
 
   it('lets one request at a time try, after a pause, and closes when one succeeds', () => {

@@ -25,7 +25,7 @@ const answerOf = (status: number | null): Answer => ({ status, retryAfterMs: nul
 
 /** A sender with these answers, and what it did. No answer: the request hangs until it is cut. */
 function senderOf(
-  answer: () => Answer | null,
+  answer: (id: string) => Answer | null,
   more: Partial<ConstructorParameters<typeof EventSender>[0]> = {},
 ) {
   const asked: { readonly id: string; readonly at: number; readonly status: number | null }[] = [];
@@ -35,7 +35,7 @@ function senderOf(
     subscriber: 'crm',
     endpoint: {
       async send({ id }, signal): Promise<SendResult> {
-        const answered = answer();
+        const answered = answer(id);
         const { status, retryAfterMs } = answered ?? answerOf(null);
         asked.push({ id, at: Date.now(), status });
         const at = new Date().toISOString();
@@ -152,6 +152,23 @@ it.each([
   expect(asked.map(({ status }) => status)).toEqual(isFormer ? [] : [500, 410]);
   expect([dead, sender.snapshot().waiting]).toEqual([[expect.objectContaining({ reason: 'rejected' })], []]);
   expect([...store.objects.keys()].some((key) => key.includes(`/dead/${id}`))).toBe(true);
+});
+
+it('holds up no others for events that always fail', async () => {
+  const tasks = tasksOf(EVENTS);
+  const poison = new Set(tasks.slice(0, 8).map(({ event }) => event.id));
+  const { sender, asked } = senderOf((id) => answerOf(poison.has(id) ? 422 : 200));
+  const accepted = () => asked.filter(({ status }) => status === 200).length;
+  await sender.accept(tasks.slice(0, 20));
+  await jest.advanceTimersByTimeAsync(10 * MINUTE);
+  expect(accepted()).toBe(12);
+  for (let n = 20; n < EVENTS; n += 1) {
+    await sender.accept(tasks.slice(n, n + 1));
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(accepted()).toBe(n - 7);
+  }
+  expect(sender.snapshot()).toMatchObject({ openSince: null, waiting: { length: 8 } });
+  await sender.stop(0);
 });
 
 it('asks for the line of an event that waits with pauses while the store does not give it', async () => {

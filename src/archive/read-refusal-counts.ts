@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { SenderRefusals } from '../domain/summary-figures.js';
 import { sharedRead } from '../lib/time/shared-read.js';
@@ -67,10 +68,7 @@ export function createRefusalCountsReader(store: Pick<ObjectStore, 'keys' | 'rea
       isWhole = false;
       keys.shift();
     }
-    const hours: HourlyCounts[] = [];
-    for (let at = 0; at < keys.length; at += AT_ONCE)
-      hours.push(...(await Promise.all(keys.slice(at, at + AT_ONCE).map(readHour))));
-    return { hours, isWhole };
+    return { hours: await pLimit(AT_ONCE).map(keys, readHour), isWhole };
   }
 
   async function readDays(now: number): Promise<RefusalCounts> {

@@ -2,11 +2,10 @@ import { Problem } from '../domain/problem.js';
 import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
 import { repeat } from '../lib/time/repeat.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { Attempt } from './dead/dead-event.js';
 import { removeDeadEvent } from './dead/dead-events.js';
 import { isJobEvent } from './job-event.js';
 import type { OutboxObserver } from './outbox-observer.js';
-import { createOutboxReader, type OutboxReader } from './outbox-reader.js';
+import { createOutboxReader } from './outbox-reader.js';
 import { createOutboxStore } from './outbox-store.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 import { endSent } from './send/end-sent.js';
@@ -34,36 +33,14 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
   readonly keepSent?: number;
 }
 
-/** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
-export interface Outbox extends OutboxReader {
-  /**
-   * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
-   * deleted, and a pause of the subscriber ends, also that of another process. Rejects with `not-found` for an unknown subscriber.
-   */
-  send(
-    subscriber: string,
-    event: ReceiverEvent,
-    signal: AbortSignal,
-  ): Promise<Attempt & { readonly delivered: boolean }>;
-  /** Begins to send to the subscribers that no other replica sends to. */
-  start(): void;
-  /** A segment of the ledger was written by this process: its events are sent soon. */
-  wake(): void;
-  /** State by subscriber, for those that this process sends to. */
-  sending(): readonly {
-    readonly subscriber: string;
-    readonly oldestUnsent: number | null;
-    readonly waiting: number;
-  }[];
-  /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
-  stop(): Promise<void>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 const DAY = 86_400_000;
 /** A process that is restarted daily removes as well. */
 const REMOVED_WITHIN = 600_000;
 
-export function createOutbox(options: OutboxOptions): Outbox {
+/** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
+export function createOutbox(options: OutboxOptions) {
   const { store, subscribers } = options;
   const { times = OUTBOX_TIMES, proxies = NO_PROXIES, keepSent = 30 * DAY } = options;
   const endpoints = new Map<string, Endpoint>();
@@ -119,7 +96,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   return {
     ...createOutboxReader(store, subscribers),
-    async send(subscriber, event, signal) {
+    /**
+     * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
+     * deleted, and a pause of the subscriber ends, also that of another process. Rejects with `not-found` for an unknown subscriber.
+     */
+    async send(subscriber: string, event: ReceiverEvent, signal: AbortSignal) {
       const isOfJob = isJobEvent(event);
       const result = isOfJob
         ? await sendJobEvent(subscriber, event, signal)
@@ -133,7 +114,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
       }
       return attempt;
     },
-    start() {
+    /** Begins to send to the subscribers that no other replica sends to. */
+    start(): void {
       for (const [name, subscriber] of Object.entries(subscribers)) {
         if (!subscriber.events.some((event) => event.startsWith('job.'))) continue;
         const run = { ...options, name, subscriber, times, clock: Date.now, random: Math.random };
@@ -141,15 +123,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
       }
       removal = repeat(endOldSent, { interval: DAY, firstWithin: REMOVED_WITHIN });
     },
-    wake() {
+    /** A segment of the ledger was written by this process: its events are sent soon. */
+    wake(): void {
       for (const watch of watches.values()) watch.run()?.wake();
     },
+    /** State by subscriber, for those that this process sends to. */
     sending: () =>
       [...watches].flatMap(([subscriber, watch]) => {
         const run = watch.run();
         return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent(), waiting: run.waiting() }];
       }),
-    async stop() {
+    /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
+    async stop(): Promise<void> {
       await Promise.all([removal, ...watches.values()].map((each) => each?.stop()));
       await Promise.all([...sentLogs.values()].map((sent) => sent.flush()));
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));

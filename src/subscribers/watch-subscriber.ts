@@ -15,14 +15,10 @@ interface SubscriberWatchOptions extends Omit<SubscriberRunOptions, 'states' | '
   readonly lease?: number | undefined;
 }
 
-/** Sends to a subscriber whenever no other replica does. */
-export interface SubscriberWatch {
-  /** Null while another replica sends. */
-  run(): SubscriberRun | null;
-  stop(): Promise<void>;
-}
+export type SubscriberWatch = ReturnType<typeof watchSubscriber>;
 
-export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatch {
+/** Sends to a subscriber whenever no other replica does. */
+export function watchSubscriber(options: SubscriberWatchOptions) {
   const { name, subscriber, store, owner, observer, lease = LEASE, clock, times } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
@@ -90,8 +86,9 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
 
   const watching = watch();
   return {
+    /** Null while another replica sends. */
     run: () => run,
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await run?.stop();
       await watching;

@@ -25,19 +25,7 @@ export interface IndexOfStoreOptions {
   readonly onOpened?: ((place: IndexPlace, isShared: boolean) => void) | undefined;
 }
 
-/** The index of the store, whose worker is started by the first call, and again when it ended. */
-export interface IndexOfStore extends LongCalls, IndexFiller {
-  /** Settles when the index of the store is open: all code that it takes is loaded. */
-  opened(): Promise<void>;
-  /** What the index had when what is new was last read; null before. */
-  lastState(): IndexState | null;
-  /** Lines that it had then. */
-  lines(): number;
-  /** Null before it was opened. */
-  place(): IndexPlace | null;
-  /** Ends the worker. Calls reject from then on. */
-  close(): Promise<void>;
-}
+export type IndexOfStore = ReturnType<typeof openIndexOfStore>;
 
 /** Bytes of an index in memory. */
 const MAX_IN_MEMORY = 64 * 1024 * 1024;
@@ -49,7 +37,8 @@ interface Opened {
   readonly storeId: string | null;
 }
 
-export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
+/** The index of the store, whose worker is started by the first call, and again when it ended. */
+export function openIndexOfStore(options: IndexOfStoreOptions) {
   const { store, filesFor, startIndex = startIndexWorker } = options;
   let opening: Promise<Opened> | null = null;
   let opened: Opened | null = null;
@@ -126,52 +115,59 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
 
   const call: IndexCalls['call'] = (name, ...values) => attempt(({ worker }) => worker.call(name, ...values));
 
+  const callAside: LongCalls['callAside'] = async (signal, name, ...values) => {
+    const { worker, storeId } = await current();
+    const { path } = worker.place;
+    if (path === null || worker.isShared) return call(name, ...values);
+    return aside(async () => {
+      signal?.throwIfAborted();
+      const reader = await startIndex({ path: null, beside: path }, storeId ?? '');
+      const end = () => void reader.close();
+      signal?.addEventListener('abort', end);
+      try {
+        return await (reader.isShared ? reader : worker).call(name, ...values);
+      } finally {
+        signal?.removeEventListener('abort', end);
+        await reader.close();
+        signal?.throwIfAborted();
+      }
+    });
+  };
+
   async function noteState({ worker }: Opened): Promise<void> {
     [state, lines] = await Promise.all([worker.call('state'), worker.call('countLines')]);
   }
 
   return {
     call,
-    async callAside(signal, name, ...values) {
-      const { worker, storeId } = await current();
-      const { path } = worker.place;
-      if (path === null || worker.isShared) return call(name, ...values);
-      return aside(async () => {
-        signal?.throwIfAborted();
-        const reader = await startIndex({ path: null, beside: path }, storeId ?? '');
-        const end = () => void reader.close();
-        signal?.addEventListener('abort', end);
-        try {
-          return await (reader.isShared ? reader : worker).call(name, ...values);
-        } finally {
-          signal?.removeEventListener('abort', end);
-          await reader.close();
-          signal?.throwIfAborted();
-        }
-      });
-    },
-    async takeNew() {
+    callAside,
+    async takeNew(): Promise<void> {
       await reopenIfMarked(await current());
       await attempt(async (given) => {
         await given.filler.takeNew();
         await noteState(given);
       });
     },
-    async *older() {
+    async *older(): AsyncGenerator<void> {
       const { worker, filler } = await current();
       if (worker.isShared) await attempt((given) => fillAll(given.filler));
       else yield* filler.older();
       await attempt(noteState);
     },
     relist: () => opened?.filler.relist(),
-    async opened() {
+    /** Settles when the index of the store is open: all code that it takes is loaded. */
+    async opened(): Promise<void> {
       await reopenIfMarked(await current());
       await current();
     },
+    /** What the index had when what is new was last read; null before. */
     lastState: () => state,
+    /** Lines that it had then. */
     lines: () => lines,
+    /** Null before it was opened. */
     place: () => opened?.worker.place ?? null,
-    async close() {
+    /** Ends the worker. Calls reject from then on. */
+    async close(): Promise<void> {
       isClosed = true;
       await opening?.then(
         ({ worker }) => worker.close(),

@@ -2,7 +2,7 @@ import { cooperativeYield, type Pause } from '../../lib/time/cooperative-yield.j
 import { StoreError } from '../../store/object-store.js';
 import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
-import { ledgerFolders, sentFolders } from '../log/log-hours.js';
+import { hoursInOrder, sentFolders } from '../log/log-hours.js';
 import { type MergedHour, MergedHourError, type MergeRecord, readMergedHour } from '../log/merge-record.js';
 import { endSegments } from './end-segments.js';
 import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
@@ -142,15 +142,13 @@ async function endOldSegments(run: Run): Promise<void> {
   const onDeleted = () => {
     report.deleted += 1;
   };
-  for (const day of await ledgerFolders(store, '', [LEDGER_FOLDER])) {
-    for (const hour of await ledgerFolders(store, day, [LEDGER_FOLDER])) {
-      signal?.throwIfAborted();
-      if (now < startOfHour(hour) + HOUR + keepSegments) return;
-      const onFault = (reason: string) => addFault(run, hour, reason);
-      await attempt(run, hour, async () =>
-        endSegments(parts, hour, await readMergedHour(store, hour), { signal, onDeleted, onFault }),
-      );
-    }
+  const until = now - HOUR - keepSegments;
+  for await (const hour of hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, until, [LEDGER_FOLDER])) {
+    signal?.throwIfAborted();
+    const onFault = (reason: string) => addFault(run, hour, reason);
+    await attempt(run, hour, async () =>
+      endSegments(parts, hour, await readMergedHour(store, hour), { signal, onDeleted, onFault }),
+    );
   }
 }
 

@@ -22,18 +22,6 @@ export interface SegmentInfo {
   readonly durationMs: number;
 }
 
-/**
- * Writes numbered segments, one after the other (docs/decisions/ledger.md). A number is used only when the one before it is
- * known to be written, so that nothing appears behind a number that was read, and a missing number is a lost segment. After
- * a write whose outcome is unknown the writer has a new name: nothing is written over, and nothing waits for the outcome.
- */
-export interface SegmentWriter {
-  /** Durable when it resolves. Throws `StoreError`: the lines may then still be in the ledger. Calls must not overlap. */
-  write(lines: readonly SegmentLine[]): Promise<SegmentInfo>;
-  /** Why a segment would not be written now; null when nothing is known against it: no write hangs, and the last ones succeeded. */
-  fault(): LedgerFault | null;
-}
-
 export interface LedgerFault {
   /** When it was found, in milliseconds of `performance.now`. */
   readonly at: number;
@@ -61,7 +49,12 @@ const LASTING = 2;
 /** Milliseconds for which they do: a replica that is not ready gets no callback, and so no line shows that the fault has ended. */
 const REMEMBERED = 60_000;
 
-export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
+/**
+ * Writes numbered segments, one after the other (docs/decisions/ledger.md). A number is used only when the one before it is
+ * known to be written, so that nothing appears behind a number that was read, and a missing number is a lost segment. After
+ * a write whose outcome is unknown the writer has a new name: nothing is written over, and nothing waits for the outcome.
+ */
+export function createSegmentWriter(options: SegmentWriterOptions) {
   const { store, clock, deadline = DEADLINE, subscriber } = options;
   const nextUlid = ulidMaker();
   const replica = sanitiseReplica(options.replica);
@@ -107,7 +100,12 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     }
   }
 
-  return { write: (lines) => outcomes.watch(write(lines)), fault: outcomes.fault };
+  return {
+    /** Durable when it resolves. Throws `StoreError`: the lines may then still be in the ledger. Calls must not overlap. */
+    write: (lines: readonly SegmentLine[]) => outcomes.watch(write(lines)),
+    /** Why a segment would not be written now; null when nothing is known against it: no write hangs, and the last ones succeeded. */
+    fault: outcomes.fault,
+  };
 }
 
 /** How the last writes ended, one after the other. */

@@ -12,7 +12,13 @@ export interface HttpAgents {
 
 /** Agents whose connections are opened by `connect`. */
 export function httpAgents(connect: buildConnector.connector, options: AgentOptions): HttpAgents {
-  return { http: new OutboundHttpAgent(connect, options), https: new OutboundHttpsAgent(connect, options) };
+  const opening = (protocol: string) => ({
+    createConnection: (target: ConnectionTarget, done: Done) => open(connect, protocol, target, done),
+  });
+  return {
+    http: Object.assign(new HttpAgent(options), opening('http:')),
+    https: Object.assign(new HttpsAgent(options), opening('https:')),
+  };
 }
 
 interface ConnectionTarget {
@@ -22,32 +28,6 @@ interface ConnectionTarget {
 }
 
 type Done = (error: Error | null, socket: Duplex) => void;
-
-class OutboundHttpAgent extends HttpAgent {
-  readonly #connect: buildConnector.connector;
-
-  constructor(connect: buildConnector.connector, options: AgentOptions) {
-    super(options);
-    this.#connect = connect;
-  }
-
-  override createConnection(target: ConnectionTarget, done: Done): null {
-    return open(this.#connect, 'http:', target, done);
-  }
-}
-
-class OutboundHttpsAgent extends HttpsAgent {
-  readonly #connect: buildConnector.connector;
-
-  constructor(connect: buildConnector.connector, options: AgentOptions) {
-    super(options);
-    this.#connect = connect;
-  }
-
-  override createConnection(target: ConnectionTarget, done: Done): null {
-    return open(this.#connect, 'https:', target, done);
-  }
-}
 
 function open(
   connect: buildConnector.connector,

@@ -6,7 +6,7 @@ import { assertPinned } from '../assert-pinned.js';
 import { STORE_MARKER } from '../object-key.js';
 import { BlockedKeyError, StoreError, StoreGoneError } from '../object-store.js';
 import { errnoOf, fileCall, ifAbsent } from './file-errors.js';
-import { type GuardedRoot, makeDurably } from './file-folders.js';
+import { makeDurably } from './file-folders.js';
 import { syncFolder } from './folder-sync.js';
 import { openIfThere, openToWrite } from './open-file.js';
 
@@ -18,16 +18,7 @@ export const MADE_BY_FILE_SYSTEM = 'lost+found';
 
 const ABOUT = 'This folder is a store of Transcript Receiver. Without this file nothing is written to it.';
 
-/**
- * The folder of a file store, identified by a marker at its top. When the volume is unmounted or the folder removed
- * under a running process, the marker is missing, and nothing may be written to whatever is there instead.
- */
-export interface FileRoot extends GuardedRoot {
-  /** Id in the marker; null without one. Throws as `ObjectStore.identity` does. */
-  identity(): Promise<string | null>;
-  /** To be called before the first write: creates the folder when missing, and marks it. Later calls return at once. */
-  claim(): Promise<void>;
-}
+export type FileRoot = ReturnType<typeof createFileRoot>;
 
 interface KnownRoot {
   readonly id: string;
@@ -37,8 +28,13 @@ interface KnownRoot {
   readonly fingerprint: string;
 }
 
-/** @param options.id the id that the marker must have; null: any */
-export function createFileRoot(path: string, options: { fsync: boolean; id?: string | null }): FileRoot {
+/**
+ * The folder of a file store, identified by a marker at its top. When the volume is unmounted or the folder removed
+ * under a running process, the marker is missing, and nothing may be written to whatever is there instead.
+ *
+ * @param options.id the id that the marker must have; null: any
+ */
+export function createFileRoot(path: string, options: { fsync: boolean; id?: string | null }) {
   const { id: pinned = null } = options;
   const marker = join(path, STORE_MARKER);
   let known: KnownRoot | null = null;
@@ -88,12 +84,14 @@ export function createFileRoot(path: string, options: { fsync: boolean; id?: str
     path,
     check,
 
-    async identity() {
+    /** Id in the marker; null without one. Throws as `ObjectStore.identity` does. */
+    async identity(): Promise<string | null> {
       await check();
       return known?.id ?? null;
     },
 
-    async claim() {
+    /** To be called before the first write: creates the folder when missing, and marks it. Later calls return at once. */
+    async claim(): Promise<void> {
       if (known !== null) return;
       claiming ??= claimFirst().finally(() => {
         claiming = null;
@@ -101,7 +99,7 @@ export function createFileRoot(path: string, options: { fsync: boolean; id?: str
       await claiming;
     },
 
-    async guard(folder) {
+    async guard(folder: string): Promise<void> {
       const real = await realpath(folder);
       const expected = join(known?.realPath ?? (await realpath(path)), relative(path, folder));
       // APFS returns names in the Unicode form in which they were created.
@@ -170,8 +168,13 @@ export async function findStore(path: string): Promise<'marked' | 'unmarked' | n
 export async function assertFolderMayBegin(path: string): Promise<void> {
   await fileCall('open', '', async () => {
     refuseForeign(path, await readdir(path).catch(ifAbsent<string[]>([])));
-    await access(await nearestThere(path), constants.R_OK | constants.W_OK | constants.X_OK);
+    await assertWritable(path);
   });
+}
+
+/** Throws where files cannot be created in a folder, or the folder not be made, by the rights of the nearest one that exists. */
+export async function assertWritable(path: string): Promise<void> {
+  await access(await nearestThere(path), constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
 /** The folder, or the nearest one above it that exists. */

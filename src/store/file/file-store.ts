@@ -111,7 +111,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     async read(key, range = null) {
       assertKey('read', key);
       const object = await fileCall('read', key, () => openObject(root, key, parts.meta));
-      return object === null ? null : { info: object.info, body: streamObject(object, range) };
+      return object && { info: object.info, body: await streamObject(object, range) };
     },
 
     list(prefix, options) {

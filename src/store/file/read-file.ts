@@ -62,33 +62,23 @@ export function versionOf({ ino, mtimeNs }: Pick<BigIntStats, 'ino' | 'mtimeNs'>
   return `${ino}-${mtimeNs}`;
 }
 
-async function inodeAt(path: string): Promise<bigint | null> {
+/** Null when nothing is there. */
+export async function inodeAt(path: string): Promise<bigint | null> {
   const file = await lstat(path, { bigint: true }).catch(ifAbsent(null));
   return file?.ino ?? null;
 }
 
 /** Streams an open object, or a range clipped to it, and closes it at the end. */
-export function streamObject(
+export async function streamObject(
   { handle, info }: OpenObject,
   range: { start: number; end: number } | null,
-): Readable {
+): Promise<Readable> {
   const start = range?.start ?? 0;
   const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, info.size - 1);
-  if (start > end) return emptyBody(handle);
+  if (start > end) {
+    await handle.close();
+    return Readable.from([]);
+  }
   const source = handle.createReadStream({ start, end });
   return wholeBody(source, end - start + 1, info.key, (error) => fileStoreError('read', info.key, error));
-}
-
-function emptyBody(handle: FileHandle): Readable {
-  return new Readable({
-    read() {
-      this.push(null);
-    },
-    destroy(error, done) {
-      handle.close().then(
-        () => done(error),
-        (failure: Error) => done(error ?? failure),
-      );
-    },
-  });
 }

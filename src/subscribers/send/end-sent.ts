@@ -1,12 +1,13 @@
-import { hourAt, startOfHour } from '../../ledger/hours.js';
+import { hourAt } from '../../ledger/hours.js';
 import { mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
-import { ledgerFolders } from '../../ledger/log/log-hours.js';
+import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { readMergedHour } from '../../ledger/log/merge-record.js';
 import { endSegments } from '../../ledger/merge/end-segments.js';
 import type { MergeParts } from '../../ledger/merge/merge-parts.js';
 import { inGroups } from '../../store/in-groups.js';
 
 const AT_ONCE = 8;
+const ALWAYS = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
 
 /**
  * Removes the hours of what was sent to a subscriber that began before an instant, in milliseconds since the epoch, and the segments of the
@@ -22,16 +23,14 @@ export async function endSent(
   const end = hourAt(before);
   // Segments whose merged hour ended first would be merged again.
   for (const root of [folder, mergedFolder(folder)])
-    for (const day of await ledgerFolders(store, '', [root]))
-      for (const hour of await ledgerFolders(store, day, [root])) {
-        signal.throwIfAborted();
-        if (Number.isNaN(startOfHour(hour))) continue;
-        if (hour < end) await deleteAll(store, root + hour, signal);
-        else if (root === folder)
-          await endSegments({ store, clock, folder }, hour, await readMergedHour(store, hour, folder), {
-            signal,
-          });
-      }
+    for await (const hour of hoursInOrder(store, 'oldest', ...ALWAYS, [root])) {
+      signal.throwIfAborted();
+      if (hour < end) await deleteAll(store, root + hour, signal);
+      else if (root === folder)
+        await endSegments({ store, clock, folder }, hour, await readMergedHour(store, hour, folder), {
+          signal,
+        });
+    }
 }
 
 async function deleteAll(store: MergeParts['store'], folder: string, signal: AbortSignal): Promise<void> {

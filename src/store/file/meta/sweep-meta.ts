@@ -1,6 +1,7 @@
 import { lstat, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifAbsent } from '../file-errors.js';
+import { inodeAt } from '../read-file.js';
 import { type FileMeta, stemOf } from './file-meta.js';
 import { parseMetaName } from './meta-names.js';
 
@@ -38,7 +39,7 @@ async function sweepFolder(place: SweepPlace, folder: string, files: readonly st
     for (const { name, inode } of ofOneKey) {
       const path = join(place.metaRoot, folder, name);
       if (!(await isOld(path, place.olderThan))) continue;
-      const current = object === undefined ? null : await inodeOf(object);
+      const current = object === undefined ? null : await inodeAt(object);
       const belongsToOther = current !== null && ofOneKey.some((other) => other.inode === current);
       if (current === null || (belongsToOther && inode !== current)) await place.meta.removeAt(path);
     }
@@ -64,9 +65,4 @@ function groupByStem(names: readonly string[]): Map<string, MetaFile[]> {
 async function isOld(path: string, olderThan: Date): Promise<boolean> {
   const info = await lstat(path).catch(ifAbsent(null));
   return info !== null && info.ctime < olderThan;
-}
-
-async function inodeOf(path: string): Promise<bigint | null> {
-  const info = await lstat(path, { bigint: true }).catch(ifAbsent(null));
-  return info?.ino ?? null;
 }

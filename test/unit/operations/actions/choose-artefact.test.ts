@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { markErased } from '../../../../src/archive/erasure/erasure.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { chooseArtefact } from '../../../../src/operations/actions/choose-artefact.js';
 import { eraseJob } from '../../../../src/operations/actions/erase/erase-job.js';
@@ -246,14 +245,4 @@ describe('choosing a version', () => {
       reason: null,
     });
   }
-
-  it('refuses a job that was erased', async () => {
-    await markErased(
-      place.store,
-      'job1',
-      { actor: 'ops', reason: null },
-      { complete: true, keptUntil: null, finishedAt: null },
-    );
-    await expect(choose(conflictOf(SECOND))).rejects.toMatchObject({ code: 'conflict' });
-  });
 });

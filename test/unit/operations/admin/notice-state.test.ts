@@ -5,7 +5,6 @@ import {
   CLOSE_AFTER,
   dueEvent,
   OPEN_AFTER,
-  type TrackedIssue,
   type TrackedIssues,
 } from '../../../../src/operations/admin/notice-state.js';
 import { issueOf } from '../../../../src/operations/issues/issue-kinds.js';
@@ -16,6 +15,7 @@ const START = Date.parse('2026-03-04T05:06:07.890Z');
 const OPENED = 'transcript-receiver.health.opened.v1';
 const CLOSED = 'transcript-receiver.health.closed.v1';
 const QUARANTINE = issueOf('quarantine-growing', { bodies: 1 });
+const MISSED = { source: null, missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
 /** Nobody is notified of it. */
 const LOADING = issueOf('ledger-loading', {});
 
@@ -49,31 +49,15 @@ describe('notices of health', () => {
   });
 
   it('announce again an issue that begins to fail, and its end once', () => {
-    const missed = { source: null, missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
     const seen = (second: number) => {
       if (second >= 1200) return [];
-      return [issueOf('callbacks-missed', missed, second < 300 ? 'warning' : 'failing')];
+      return [issueOf('callbacks-missed', MISSED, second < 300 ? 'warning' : 'failing')];
     };
     expect(timeline(seen, 3600)).toEqual([
       `${OPEN} opened callbacks-missed`,
       '300 opened callbacks-missed',
       `${1185 + CLOSE} closed callbacks-missed`,
     ]);
-  });
-
-  it('announce the end of a warning whose failure could not be announced', () => {
-    const missed = { source: null, missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
-    const look = (state: TrackedIssues, ms: number, ...issues: Issue[]) =>
-      afterLook(state, { issues, whole: true }, START + ms);
-    const due = (state: TrackedIssues, ms: number) =>
-      dueEvent(state['callbacks-missed'] as TrackedIssue, 'file:/data', START + ms);
-    const warning = issueOf('callbacks-missed', missed);
-    const lasting = look(look({}, 0, warning), OPEN_AFTER, warning);
-    const open = afterDelivery(lasting, due(lasting, OPEN_AFTER) as HealthOpenedEvent);
-    const worse = look(open, OPEN_AFTER + 1, issueOf('callbacks-missed', missed, 'failing'));
-    expect(due(worse, OPEN_AFTER + 1)).toMatchObject({ type: OPENED, data: { level: 'failing' } });
-    const over = OPEN_AFTER + 1 + CLOSE_AFTER;
-    expect(due(look(worse, over), over)).toMatchObject({ type: CLOSED });
   });
 
   it('say nothing of an issue that does not last', () => {
@@ -101,11 +85,21 @@ describe('notices of health', () => {
   const look = (state: TrackedIssues, at: number, ...issues: Issue[]) =>
     afterLook(state, { issues, whole: true }, START + at);
   const due = (state: TrackedIssues, at: number) => {
-    const known = state['quarantine-growing'];
+    const [known] = Object.values(state);
     return known === undefined ? null : dueEvent(known, 'file:/data', START + at);
   };
   const lasting1 = look(look({}, 0, QUARANTINE), OPEN_AFTER, QUARANTINE);
   const open = afterDelivery(lasting1, due(lasting1, OPEN_AFTER) as HealthOpenedEvent);
+
+  it('announce the end of a warning whose failure could not be announced', () => {
+    const warning = issueOf('callbacks-missed', MISSED);
+    const lasting = look(look({}, 0, warning), OPEN_AFTER, warning);
+    const open = afterDelivery(lasting, due(lasting, OPEN_AFTER) as HealthOpenedEvent);
+    const worse = look(open, OPEN_AFTER + 1, issueOf('callbacks-missed', MISSED, 'failing'));
+    expect(due(worse, OPEN_AFTER + 1)).toMatchObject({ type: OPENED, data: { level: 'failing' } });
+    const over = OPEN_AFTER + 1 + CLOSE_AFTER;
+    expect(due(look(worse, over), over)).toMatchObject({ type: CLOSED });
+  });
 
   it('keep id and content until they are delivered', () => {
     const more = look(lasting1, 3600_000, issueOf('quarantine-growing', { bodies: 7 }));

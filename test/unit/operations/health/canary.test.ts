@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Canary } from '../../../../src/operations/health/canary.js';
 import { createReplicaReportsReader } from '../../../../src/operations/health/replica-reports.js';
 import { StoreError, StoreGoneError } from '../../../../src/store/object-store.js';
@@ -78,51 +78,6 @@ describe('canary', () => {
     expect(canary.status()).toMatchObject({ writable: false, lastSuccessAt: 1000, reason: 'disk full' });
     fail = false;
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
-  });
-
-  it.each([
-    [0, true],
-    [1, false],
-  ])(
-    'beside a store that hangs is writable for 30 s after the last success, %i ms later %s',
-    async (later, writable) => {
-      let hangs = false;
-      jest.useFakeTimers();
-      try {
-        const store = createMemoryStore(() => (hangs ? new Promise(() => {}) : undefined));
-        const canary = new Canary({ store, replica: 'r', clock: Date.now });
-        canary.start();
-        await jest.advanceTimersByTimeAsync(0);
-        hangs = true;
-        await jest.advanceTimersByTimeAsync(29_999 + later);
-        expect(canary.status().writable).toBe(writable);
-      } finally {
-        jest.useRealTimers();
-      }
-    },
-  );
-
-  it('stays writable over one check that is not answered in time', async () => {
-    let hangs = false;
-    jest.useFakeTimers();
-    try {
-      const held: (() => void)[] = [];
-      const store = createMemoryStore(() => (hangs ? new Promise((done) => held.push(done)) : undefined));
-      const canary = new Canary({ store, replica: 'r', clock: Date.now });
-      canary.start();
-      await jest.advanceTimersByTimeAsync(0);
-      hangs = true;
-      await jest.advanceTimersByTimeAsync(20_001);
-      expect(canary.status().reason).toMatch(/did not answer/);
-      hangs = false;
-      for (const done of held) done();
-      for (let second = 0; second < 20; second += 1) {
-        await jest.advanceTimersByTimeAsync(1_000);
-        expect(canary.status().writable).toBe(true);
-      }
-    } finally {
-      jest.useRealTimers();
-    }
   });
 
   it('is writable after another write, although the last check was refused', async () => {
@@ -270,32 +225,6 @@ describe('canary', () => {
     expect(store.calls).toHaveLength(after);
   });
 
-  it('writes its report again soon after a failure: what it wrote then was of before', async () => {
-    let writes = 0;
-    const store = createMemoryStore((operation) => {
-      if (operation !== 'replace') return;
-      writes += 1;
-      if (writes === 2) throw new Error('no space');
-    });
-    const canary = new Canary({ store, replica: 'r', report: () => canary.status().reason });
-    const reported = () => JSON.parse(String([...store.objects.values()][0]?.body)).report;
-    jest.useFakeTimers();
-    try {
-      canary.start();
-      for (const [passed, report] of [
-        [10_000, 'the store has not been checked yet'],
-        [5_000, 'no space'],
-        [1_000, null],
-      ] as const) {
-        await jest.advanceTimersByTimeAsync(passed);
-        expect(reported()).toBe(report);
-      }
-    } finally {
-      jest.useRealTimers();
-      await canary.stop();
-    }
-  });
-
   it('keeps its report where the store replaces it', async () => {
     const store = createMemoryStore();
     const canary = new Canary({
@@ -332,5 +261,64 @@ describe('canary', () => {
     expect(await canary.check()).toMatchObject({ writable: false, condition: 'missing' });
     fault = null;
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+  });
+});
+
+describe('canary on its interval', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it.each([
+    [0, true],
+    [1, false],
+  ])(
+    'beside a store that hangs is writable for 30 s after the last success, %i ms later %s',
+    async (later, writable) => {
+      let hangs = false;
+      const store = createMemoryStore(() => (hangs ? new Promise(() => {}) : undefined));
+      const canary = new Canary({ store, replica: 'r', clock: Date.now });
+      canary.start();
+      await jest.advanceTimersByTimeAsync(0);
+      hangs = true;
+      await jest.advanceTimersByTimeAsync(29_999 + later);
+      expect(canary.status().writable).toBe(writable);
+    },
+  );
+
+  it('stays writable over one check that is not answered in time', async () => {
+    let hangs = false;
+    const held: (() => void)[] = [];
+    const store = createMemoryStore(() => (hangs ? new Promise((done) => held.push(done)) : undefined));
+    const canary = new Canary({ store, replica: 'r', clock: Date.now });
+    canary.start();
+    await jest.advanceTimersByTimeAsync(0);
+    hangs = true;
+    await jest.advanceTimersByTimeAsync(20_001);
+    expect(canary.status().reason).toMatch(/did not answer/);
+    hangs = false;
+    for (const done of held) done();
+    for (let second = 0; second < 20; second += 1) {
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect(canary.status().writable).toBe(true);
+    }
+  });
+
+  it('writes its report again soon after a failure: what it wrote then was of before', async () => {
+    let writes = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation !== 'replace') return;
+      writes += 1;
+      if (writes === 2) throw new Error('no space');
+    });
+    const canary = new Canary({ store, replica: 'r', report: () => canary.status().reason });
+    canary.start();
+    for (const [passed, report] of [
+      [10_000, 'the store has not been checked yet'],
+      [5_000, 'no space'],
+      [1_000, null],
+    ] as const) {
+      await jest.advanceTimersByTimeAsync(passed);
+      expect(JSON.parse(String([...store.objects.values()][0]?.body)).report).toBe(report);
+    }
   });
 });

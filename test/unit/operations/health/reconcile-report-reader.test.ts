@@ -74,18 +74,6 @@ describe('the last reconcile', () => {
     ]);
   });
 
-  it('still counts as missing what a limited run did not check', async () => {
-    await report(3, { matched: 300, unrecoverable: 2 });
-    await report(2, { matched: 1 }, { limited: true });
-    expect(await last()).toMatchObject({ expected: 302, missing: 2, faults: [] });
-  });
-
-  it('misses what only a later, incomplete run found missing', async () => {
-    await report(3, { matched: 300 });
-    await report(2, { matched: 5, failed: 4 }, { faults: [DENIED] });
-    expect(await last()).toMatchObject({ received: 300, missing: 4, faults: ['eu1: answered 401'] });
-  });
-
   it('is not spoilt by a run that a restart interrupted', async () => {
     const interrupted = { faults: [{ region: null, reason: 'the run was interrupted' }] };
     await report(4, { matched: 1 }, interrupted);

@@ -83,12 +83,6 @@ describe('the last verify', () => {
     expect(reads).toBe(2);
   });
 
-  it('forgets what a later complete run found to be right', async () => {
-    report({ startedDaysAgo: 8, findings: [finding(10), finding(12)] });
-    report({ startedDaysAgo: 1, findings: [finding(12)] });
-    expect(await last()).toMatchObject({ missing: 1 });
-  });
-
   it('keeps what a later run did not look at: an earlier time, an interrupted run, bytes', async () => {
     const flipped = finding(9, { reason: 'content' });
     report({ startedDaysAgo: 8, deep: true, findings: [finding(10), flipped] });

@@ -27,7 +27,6 @@ describe('the issue of a paused subscriber', () => {
 });
 
 describe('the issue of a lagging subscriber', () => {
-  const EARLIER = { at: '2026-11-20T11:39:00.000Z', status: 503, error: null };
   const LAGGING = { ...PAUSED, openSince: null, lagSeconds: 20 * 60 };
 
   it.each([
@@ -42,13 +41,5 @@ describe('the issue of a lagging subscriber', () => {
       text: 'Events for crm have waited since 2026-11-20T11:40:00.000Z.',
       remedy: expect.stringContaining('Correct what events-delayed names in the logs'),
     });
-  });
-
-  it('names what began a pause in which the oldest event came', () => {
-    const [issue] = subscriberIssues(
-      { ...PAUSED, lagSeconds: 16 * 60, lastError: EARLIER, lastSentAt: null },
-      NOW,
-    );
-    expect(issue).toMatchObject({ code: 'subscriber-lagging', params: { status: 503 } });
   });
 });

@@ -335,14 +335,6 @@ describe('erase', () => {
     expect(again.body).toMatchObject({ erased: { artefacts: 0, conflicts: 0, quarantined: 0, bytes: 0 } });
   });
 
-  it('keeps recovery from fetching it again', async () => {
-    const id = await lost.lose();
-    await post(`/jobs/${id}/refetch`);
-    await api.delete(`/jobs/${id}`);
-    expect((await post(`/jobs/${id}/refetch`)).body).toMatchObject({ outcome: 'matched' });
-    expect(await visibleKeys(service.folder, `jobs/${id}/`)).toEqual([]);
-  });
-
   it('responds 404 for unknown jobs', async () => {
     expect((await api.delete('/jobs/never-heard')).status).toBe(404);
     expect((await api.delete('/jobs/a%20b')).status).toBe(404);

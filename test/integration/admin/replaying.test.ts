@@ -145,20 +145,6 @@ describe('replays over HTTP', () => {
     });
   });
 
-  it('waits while the service rejects the key, instead of failing one job after the other', async () => {
-    const ids = await Promise.all(Array.from({ length: 12 }, () => lost.lose()));
-    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 401 });
-    const { body } = await order({ kind: 'refetch', jobs: ids });
-    const view = async () => (await api.get(`/replays/${body.replayId}`)).body;
-    await until(async () => (await view()).state !== 'running');
-    expect(await view()).toMatchObject({
-      state: 'interrupted',
-      waitingFor: expect.stringContaining('401'),
-      failed: 0,
-    });
-    await api.delete(`/replays/${body.replayId}`);
-  });
-
   it('stays cancelled, and records the actor', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => lost.lose()));
     lost.simulator.faults.add({

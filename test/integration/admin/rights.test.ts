@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { API_ROUTES } from '../../support/admin-api-routes.js';
-import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type AdminApi, adminApi } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
 const RIGHTS = ['view', 'read', 'repair', 'erase'];
 const tokenOf = (name: string) => `token-of-the-${name}-0123456789`;
 
@@ -17,7 +16,6 @@ beforeAll(async () => {
     sources: { default: {} },
     admin: { tokens: { ...Object.fromEntries(single), everything: tokenOf('everything') } },
   });
-  await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
 });
 
 afterAll(() => service.stop());
@@ -55,12 +53,5 @@ describe('a token', () => {
       ...{ actor: 'read', may: ['read'], sources: null, canAskService: false },
     });
     expect((await as('everything').get('/session')).body).toMatchObject({ may: RIGHTS, sources: null });
-  });
-
-  it('gets tickets that are worth what the token may now', async () => {
-    const { body } = await as('read').post('/jobs/j1/ticket');
-    const path = `/jobs/j1/artefacts/transcript.json?ticket=${body.ticket}`;
-    expect((await adminApi(service, null).get(path)).text).toBe(TRANSCRIPT);
-    expect((await adminApi(service, null).get(path.replace('=read.', '=view.'))).status).toBe(401);
   });
 });

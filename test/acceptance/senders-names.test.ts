@@ -46,20 +46,6 @@ async function eraseCompletely(service: RunningService, ...jobIds: string[]): Pr
   await until(async () => !NAMES.test(await everythingKept(service.folder)));
 }
 
-it.concurrent('keeps nothing of a name as the extension of a key', async () => {
-  const service = await start();
-  const request = supertest(service.publicUrl).post('/callbacks/default?id=names2&status=success');
-  for (const name of ['call with Dr.Schmidt', 'roe.jane', 'patient.19800203']) {
-    request.attach(name, Buffer.from('\0'), { filename: name, contentType: 'text/plain; charset=Jane' });
-  }
-  await request.expect(200);
-  const keys = await visibleKeys(service.folder, 'jobs/names2/');
-  expect(keys).toHaveLength(3);
-  for (const key of keys) expect(key).toMatch(/^jobs\/names2\/attachments\/[0-9a-f]{16}$/);
-  expect(JSON.stringify(await ledgerOf(service.folder))).not.toMatch(NAMES);
-  await eraseCompletely(service, 'names2');
-});
-
 it.concurrent('keeps nothing of a name in the types and codings that a ledger line records', async () => {
   const service = await start();
   const type = 'application/x-Patient.Jane-Roe_1980';

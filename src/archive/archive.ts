@@ -20,60 +20,33 @@ export interface Reception {
   readonly firstByteTimeout?: number;
 }
 
+export type Archive = ReturnType<typeof createArchive>;
+
+/** Buffered items of one delivery that are written concurrently. */
+const MAX_CONCURRENT_WRITES = 4;
+
 /**
  * The archive of all jobs. First write wins: nothing is overwritten, nothing is dropped, and nothing of a delivery is
  * visible before `commit`.
  */
-export interface Archive {
-  begin(context: ArtefactContext, reception?: Reception): StagedDelivery;
+export function createArchive(store: ObjectStore, budget: ByteBudget, pool: BufferPool) {
+  return {
+    begin(
+      context: ArtefactContext,
+      { expectedBytes = null, firstByteTimeout }: Reception = {},
+    ): StagedDelivery {
+      const lease = budget.lease({ expected: expectedBytes, firstByteTimeout });
+      return new StagedDelivery(store, context, lease, pool, expectedBytes);
+    },
+  };
 }
 
 /**
  * A delivery that is being received. The caller opens and ends the items one after the other and then calls `commit` or
  * `discard` once, which also releases all memory.
  */
-export interface StagedDelivery extends ItemSink {
+export class StagedDelivery implements ItemSink {
   /** The delivery's memory, for content that is kept besides its items. */
-  readonly memory: Memory;
-  /** Registers optional content (such as the raw body, for quarantine) that is released before the delivery waits for memory. */
-  setDiscardable(discardable: Discardable): void;
-  /** Called when the delivery is too slow while others wait for memory; it has to be discarded then. */
-  onRefused(listener: (problem: Problem) => void): void;
-  /**
-   * Makes the items visible, unless the job was erased. Resolves when all are proven durable, or to null when the job was erased;
-   * then nothing of the delivery remains. Rejects with `StoreError` (the sender should retry; items that are stored by then will be
-   * identical), or with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
-   *
-   * An erasure writes its mark first and then removes what the job has. It removes the items of a commit that ends before
-   * the mark is written; every other commit sees the mark afterwards and removes them itself. That holds across replicas, in
-   * every order of their calls (test/model/archive/erasure.test.ts runs all of them). The check before the commit keeps
-   * erased content from being visible for a moment, and from being locked by a retention.
-   *
-   * @param hasErased whether the job is erased; by default the store is asked for the mark
-   */
-  commit(hasErased?: (jobId: string) => Promise<boolean>): Promise<StoredItem[] | null>;
-  /** True once the delivery was committed or completely discarded. */
-  readonly settled: boolean;
-  /**
-   * Discards the delivery, even while a write waits: nothing more becomes visible, memory is released, uploads are
-   * aborted. Does nothing once settled. Never throws.
-   */
-  discard(): Promise<void>;
-}
-
-/** Buffered items of one delivery that are written concurrently. */
-const MAX_CONCURRENT_WRITES = 4;
-
-export function createArchive(store: ObjectStore, budget: ByteBudget, pool: BufferPool): Archive {
-  return {
-    begin(context, { expectedBytes = null, firstByteTimeout } = {}) {
-      const lease = budget.lease({ expected: expectedBytes, firstByteTimeout });
-      return new Staging(store, context, lease, pool, expectedBytes);
-    },
-  };
-}
-
-class Staging implements StagedDelivery {
   readonly memory: Memory;
   readonly #store: ObjectStore;
   readonly #context: ArtefactContext;
@@ -109,14 +82,17 @@ class Staging implements StagedDelivery {
     await this.#lease.take(bytes);
   }
 
+  /** True once the delivery was committed or completely discarded. */
   get settled(): boolean {
     return this.#settled;
   }
 
+  /** Registers optional content (such as the raw body, for quarantine) that is released before the delivery waits for memory. */
   setDiscardable(discardable: Discardable): void {
     this.#lease.discardable = discardable;
   }
 
+  /** Called when the delivery is too slow while others wait for memory; it has to be discarded then. */
   onRefused(listener: (problem: Problem) => void): void {
     this.#lease.onRefused = listener;
   }
@@ -127,6 +103,18 @@ class Staging implements StagedDelivery {
     return item;
   }
 
+  /**
+   * Makes the items visible, unless the job was erased. Resolves when all are proven durable, or to null when the job was erased;
+   * then nothing of the delivery remains. Rejects with `StoreError` (the sender should retry; items that are stored by then will be
+   * identical), or with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
+   *
+   * An erasure writes its mark first and then removes what the job has. It removes the items of a commit that ends before
+   * the mark is written; every other commit sees the mark afterwards and removes them itself. That holds across replicas, in
+   * every order of their calls (test/model/archive/erasure.test.ts runs all of them). The check before the commit keeps
+   * erased content from being visible for a moment, and from being locked by a retention.
+   *
+   * @param hasErased whether the job is erased; by default the store is asked for the mark
+   */
   async commit(
     hasErased = (jobId: string): Promise<boolean> => isErased(this.#store, jobId),
   ): Promise<StoredItem[] | null> {
@@ -158,6 +146,10 @@ class Staging implements StagedDelivery {
     return null;
   }
 
+  /**
+   * Discards the delivery, even while a write waits: nothing more becomes visible, memory is released, uploads are
+   * aborted. Does nothing once settled. Never throws.
+   */
   discard(): Promise<void> {
     if (this.#settled) return Promise.resolve();
     this.#discarding ??= this.#discard();

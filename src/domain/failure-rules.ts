@@ -6,12 +6,7 @@ const SETTLES_CONFLICTS = new Set(['chosen', 'acknowledged', 'erased']);
 const REPAIRS = new Set(['stored', 'duplicate', 'recovered', 'released', 'erased', 'acknowledged']);
 
 /** Failures of one job are kept apart by what settles them, so that one cannot hide another. */
-export const FAILURE_KINDS = ['conflict', 'failure', 'refusal'] as const;
-
-/** A line of each kind, or what else is held of it. */
-export type OfKind<Held> = Partial<Record<(typeof FAILURE_KINDS)[number], Held>>;
-
-export function failureKind(outcome: string): (typeof FAILURE_KINDS)[number] {
+function failureKind(outcome: string): 'conflict' | 'failure' | 'refusal' {
   if (outcome === 'conflict') return 'conflict';
   return outcome === 'refused' ? 'refusal' : 'failure';
 }
@@ -48,14 +43,14 @@ export function openFailure<Line extends { readonly outcome: string; readonly re
   isVisible: (line: Line) => boolean,
 ): Line | null {
   const rows = lines.map((line) => ({ line, outcome: line.outcome, time: Date.parse(line.receivedAt) }));
-  const newest: OfKind<(typeof rows)[number]> = {};
+  const newest = new Map<string, (typeof rows)[number]>();
   for (const row of rows) {
     if (!isFailure(row.outcome) || !isVisible(row.line)) continue;
     const kind = failureKind(row.outcome);
-    if (row.time > (newest[kind]?.time ?? Number.NEGATIVE_INFINITY)) newest[kind] = row;
+    if (row.time > (newest.get(kind)?.time ?? Number.NEGATIVE_INFINITY)) newest.set(kind, row);
   }
   const open = rows.filter(
-    (row) => newest[failureKind(row.outcome)] === row && !rows.some((other) => settles(other, row)),
+    (row) => newest.get(failureKind(row.outcome)) === row && !rows.some((other) => settles(other, row)),
   );
   const [last = null] = open.toSorted((one, other) => other.time - one.time);
   return (open.find(({ outcome }) => outcome === 'conflict') ?? last)?.line ?? null;

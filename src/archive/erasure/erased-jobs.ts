@@ -30,23 +30,18 @@ export async function announceErasure(store: ObjectStore, jobId: string): Promis
   await store.replace(LAST_ERASURE, Buffer.from(id), PLAIN);
 }
 
+export type ErasedJobs = ReturnType<typeof createErasedJobs>;
+
 /**
  * The erased jobs of all replicas, in memory, so that a callback costs no request. A busy replica reads one small object
  * every `ERASURE_LEASE`, an idle one nothing.
+ *
+ * @param clocks in milliseconds; at least one of them has to run on while the process is suspended
  */
-export interface ErasedJobs {
-  /**
-   * Whether the job is erased, by a list that was read within the last `ERASURE_LEASE`. False after a commit therefore means
-   * that the commit was visible before the last listing of any erasure. Rejects with `StoreError`.
-   */
-  has(jobId: string): Promise<boolean>;
-}
-
-/** @param clocks in milliseconds; at least one of them has to run on while the process is suspended */
 export function createErasedJobs(
   store: ObjectStore,
   clocks: readonly (() => number)[] = [() => performance.now(), Date.now],
-): ErasedJobs {
+) {
   /** Hashes of job ids, for little memory: a hit is confirmed by the mark. */
   const hashes = new Set<number>();
   /** The id of the last erasure, null when there was none; undefined before the first look. */
@@ -123,7 +118,11 @@ export function createErasedJobs(
   }
 
   return {
-    async has(jobId) {
+    /**
+     * Whether the job is erased, by a list that was read within the last `ERASURE_LEASE`. False after a commit therefore means
+     * that the commit was visible before the last listing of any erasure. Rejects with `StoreError`.
+     */
+    async has(jobId: string): Promise<boolean> {
       const listAge = age();
       if (listAge > ERASURE_LEASE) await lookAgain();
       else if (listAge > REFRESH_AFTER) lookOnce().catch(() => undefined);

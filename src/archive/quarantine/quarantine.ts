@@ -48,15 +48,13 @@ function isQueryOf({ query, jobId, status }: QuarantinedRequest): boolean {
 /** What is stored of a request, without what the body itself says. */
 export type QuarantineRecord = Omit<QuarantinedRequest, 'bytes' | 'sha256' | 'v'>;
 
-/** Raw bodies of authenticated deliveries that could not be decoded. */
-export interface Quarantine {
-  /** Resolves when the store holds body and request, byte for byte. */
-  keep(request: QuarantineRecord, body: Buffer): Promise<QuarantinedRequest>;
-}
+export type Quarantine = ReturnType<typeof createQuarantine>;
 
-export function createQuarantine(store: ObjectStore): Quarantine {
+/** Raw bodies of authenticated deliveries that could not be decoded. */
+export function createQuarantine(store: ObjectStore) {
   return {
-    async keep(request, body) {
+    /** Resolves when the store holds body and request, byte for byte. */
+    async keep(request: QuarantineRecord, body: Buffer): Promise<QuarantinedRequest> {
       const sha256 = hash('sha256', body, 'hex');
       const record: QuarantinedRequest = { v: 1, ...request, bytes: body.length, sha256 };
       const folder = quarantineFolder(request.deliveryId);

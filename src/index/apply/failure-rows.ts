@@ -20,16 +20,11 @@ export interface JobLine {
 /** `begun`: when the callback was expected that the line is about; its receipt where the line does not say so. */
 type FailureLine = JobLine & LineSpan & { readonly begun: number };
 
-/** Keeps the failing lines that no line of their job settles, in whatever order lines come. */
-export interface FailureRows {
-  /** Call it when the line is in the index. */
-  add(line: FailureLine, shown: Pick<LedgerLine, 'reason' | 'bytes'>): void;
-}
-
 /** A longer reason is cut: the line itself has all of it. */
 const MAX_REASON = 500;
 
-export function createFailureRows(database: DatabaseSync, classes: LineClasses): FailureRows {
+/** Keeps the failing lines that no line of their job settles, in whatever order lines come. */
+export function createFailureRows(database: DatabaseSync, classes: LineClasses) {
   const failuresOfJob = database.prepare('SELECT class, received, first FROM failures WHERE job = ?');
   const lastOfClass = database.prepare('SELECT max(received) AS last FROM lines WHERE job = ? AND class = ?');
   const firstOfClass = database.prepare(
@@ -71,7 +66,8 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   }
 
   return {
-    add(line, { reason, bytes }) {
+    /** Call it when the line is in the index. */
+    add(line: FailureLine, { reason, bytes }: Pick<LedgerLine, 'reason' | 'bytes'>): void {
       const { id, lineClass, job, received, begun } = line;
       const known = failuresOfJob.all(job);
       const first = known[0] === undefined ? null : Number(known[0].first);

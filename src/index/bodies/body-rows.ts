@@ -9,12 +9,7 @@ import { numberOf } from '../apply/figure-sums.js';
 import type { LineClasses } from '../line-classes.js';
 
 /** Keeps the quarantined bodies and what became of them, in whatever order lines come. */
-export interface BodyRows {
-  /** Call it when the line is in the index. */
-  add(line: JobLine & { readonly kinds: number }, shown: LedgerLine): void;
-}
-
-export function createBodyRows(database: DatabaseSync, classes: LineClasses): BodyRows {
+export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
   const insert = database.prepare('INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL)');
   const insertAct = database.prepare('INSERT INTO body_acts VALUES (?, ?, ?, ?)');
   const dismissalsOf = database.prepare(
@@ -77,7 +72,8 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses): Bo
   }
 
   return {
-    add(line, shown) {
+    /** Call it when the line is in the index. */
+    add(line: JobLine & { readonly kinds: number }, shown: LedgerLine): void {
       const { id, job, lineClass, received, kinds } = line;
       const { outcome, source } = lineClass;
       if (outcome === 'quarantined' && isUlid(shown.deliveryId)) addBody(line, shown);

@@ -21,16 +21,6 @@ interface MergeOptions {
   readonly onRecord?: ((record: MergeRecord, report: MergeReport) => void) | undefined;
 }
 
-/** Merges again and again, and remembers how far it came: a further run looks at what is new, and daily at the last days. */
-export interface Merger {
-  /**
-   * Merges the whole hours of the ledger, then those of what was sent to subscribers, oldest first, and deletes segments of the ledger as
-   * `keepSegments` says. Any number of processes may do so at once
-   * and be killed at any point: the next run continues. Never throws: what failed is in the report.
-   */
-  run(options?: MergeOptions): Promise<MergeReport>;
-}
-
 interface Run extends MergeOptions {
   readonly parts: MergeParts;
   /** Folder of the segments. */
@@ -55,7 +45,8 @@ const MAX_FAILURES = 5;
 /** Enough to repair from. */
 const MAX_FAULTS = 100;
 
-export function createMerger(given: Omit<MergeParts, 'pause'>): Merger {
+/** Merges again and again, and remembers how far it came: a further run looks at what is new, and daily at the last days. */
+export function createMerger(given: Omit<MergeParts, 'pause'>) {
   const progresses = new Map<string, Progress>();
 
   async function mergeAll(run: Run): Promise<void> {
@@ -82,7 +73,12 @@ export function createMerger(given: Omit<MergeParts, 'pause'>): Merger {
   }
 
   return {
-    async run(options = {}) {
+    /**
+     * Merges the whole hours of the ledger, then those of what was sent to subscribers, oldest first, and deletes segments of the ledger as
+     * `keepSegments` says. Any number of processes may do so at once
+     * and be killed at any point: the next run continues. Never throws: what failed is in the report.
+     */
+    async run(options: MergeOptions = {}): Promise<MergeReport> {
       const { signal, pause = cooperativeYield() } = options;
       const parts: MergeParts = {
         ...given,

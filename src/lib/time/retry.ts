@@ -49,11 +49,20 @@ export async function retryAfter<T>(
   }
 }
 
-/** Half of each pause is random, so that clients that failed together do not come back together. */
 function delayAfter(failures: number, { retries, baseDelayMs, maxDelayMs, random }: Backoff): number | null {
-  if (failures > retries) return null;
-  const bound = Math.min(maxDelayMs, baseDelayMs * 2 ** (failures - 1));
-  return bound * (0.5 + random() / 2);
+  return failures > retries ? null : pauseAfterFailures(failures, baseDelayMs, maxDelayMs, random());
+}
+
+/**
+ * A pause in milliseconds that doubles with every failure. Half of it is random, so that clients that failed together do not come back
+ * together.
+ *
+ * @param failures from 1
+ * @param first the upper bound of the first pause, `longest` that of every pause
+ * @param random in [0, 1)
+ */
+export function pauseAfterFailures(failures: number, first: number, longest: number, random: number): number {
+  return Math.min(longest, first * 2 ** Math.min(failures - 1, 30)) * (0.5 + random / 2);
 }
 
 /** Upper bound of what a server may ask for: beyond a day a wrong value is more likely than a real one. */

@@ -1,3 +1,4 @@
+import { pauseAfterFailures } from '../../lib/time/retry.js';
 import type { Attempt } from '../dead/dead-event.js';
 import type { SendResult } from './endpoint.js';
 
@@ -57,8 +58,7 @@ export function nextTry(
 ): number | null {
   const end = firstTriedAt + total;
   if (now >= end) return null;
-  const bound = Math.min(longestPause, firstPause * 2 ** Math.min(attempts - 1, 30));
-  const pause = bound * (0.5 + random / 2);
+  const pause = pauseAfterFailures(attempts, firstPause, longestPause, random);
   return Math.min(end, now + Math.max(pause, Math.min(retryAfterMs ?? 0, longestPause)));
 }
 

@@ -1,3 +1,4 @@
+import { pauseAfterFailures } from '../../lib/time/retry.js';
 export type Breaker = ReturnType<typeof createBreaker>;
 
 interface BreakerOptions {
@@ -59,9 +60,10 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
       if (openSince === null && retryAfterMs === null && firstTriedAt < acceptedAt) return;
       failures += 1;
       if (failures < FAILURES && retryAfterMs === null) return;
-      const bound = Math.min(LONGEST_PAUSE, firstPause * 2 ** Math.min(Math.max(0, failures - FAILURES), 30));
+      const further = Math.max(1, failures - FAILURES + 1);
+      const pause = pauseAfterFailures(further, firstPause, LONGEST_PAUSE, random());
       const asked = Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER);
-      pausedUntil = Math.max(pausedUntil, clock() + Math.max(bound * (0.5 + random() / 2), asked));
+      pausedUntil = Math.max(pausedUntil, clock() + Math.max(pause, asked));
       if (openSince !== null) return;
       openSince = clock();
       onChange(true);

@@ -2,11 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ifAbsent } from '../file-errors.js';
 
-/** Finds metadata whose inode is not known. */
-export interface MetaNames {
-  /** The only metadata file whose name begins like `start`; null when there is none, or several. */
-  findOnlyOne(start: string): Promise<string | null>;
-}
+export type MetaNames = ReturnType<typeof createMetaNames>;
 
 /** Names of a folder by their stem; null for several. */
 type NamesByStem = ReadonlyMap<string, string | null>;
@@ -17,11 +13,11 @@ const SETTLED_MS = 5000;
 const MAX_HELD = 50_000;
 
 /**
- * Holds the names of the folder that was read last until it changes: of a restored backup each object of an hour would read them all.
+ * Finds metadata whose inode is not known. Holds the names of the folder that was read last until it changes: of a restored backup each object of an hour would read them all.
  *
  * @param list reads the names of a folder
  */
-export function createMetaNames(list: (folder: string) => Promise<string[]> = readdir): MetaNames {
+export function createMetaNames(list: (folder: string) => Promise<string[]> = readdir) {
   let held: { readonly folder: string; readonly changed: bigint; readonly names: NamesByStem } | null = null;
 
   async function nameOf(folder: string, stem: string): Promise<string | null> {
@@ -40,7 +36,8 @@ export function createMetaNames(list: (folder: string) => Promise<string[]> = re
   }
 
   return {
-    async findOnlyOne(start) {
+    /** The only metadata file whose name begins like `start`; null when there is none, or several. */
+    async findOnlyOne(start: string): Promise<string | null> {
       const folder = dirname(start);
       const name = await nameOf(folder, basename(start));
       return name === null ? null : join(folder, name);

@@ -49,27 +49,7 @@ const PROMISED: Readonly<Record<string, Promised>> = {
 /** Every answer of S3 has one, and those of most compatible servers. */
 const REQUEST_ID = 'x-amz-request-id';
 
-/**
- * Distinguishes the store's answers from those of a proxy in between: a maintenance page with status 200 would make a
- * missing object durable, and an error page with status 404 would make an existing one missing.
- *
- * From the first request id on, answers without one are rejected, and a write with the id of an earlier one, which an answer to
- * another request has when answers are shifted on a connection. When an answer that is certainly the store's breaks the rule (two gateways
- * that answer in turn, an upgrade), it ends for good: it must not take the store out of service.
- */
-export interface AnswerCheck {
-  /**
-   * Returns for a success of the store, and for failures, which the caller handles; with an expected owner, throws for a
-   * refusal that has a reason.
-   *
-   * @throws S3Failure for the store's own error inside a 200, and, with status null, for an answer that is not the
-   *   store's: the request may have taken effect
-   * @throws DoubtfulAnswer when nothing but the request id is wrong
-   */
-  check(operation: string, answer: ReceivedAnswer): void;
-  /** Accepts answers without a request id, or with a repeated one, from now on: the store is known to send them. */
-  acceptUnidentified(): void;
-}
+export type AnswerCheck = ReturnType<typeof createAnswerCheck>;
 
 /** An answer that may be the store's; whether the request took effect has to be looked up. */
 export class DoubtfulAnswer extends S3Failure {
@@ -83,6 +63,13 @@ export class DoubtfulAnswer extends S3Failure {
 }
 
 /**
+ * Distinguishes the store's answers from those of a proxy in between: a maintenance page with status 200 would make a
+ * missing object durable, and an error page with status 404 would make an existing one missing.
+ *
+ * From the first request id on, answers without one are rejected, and a write with the id of an earlier one, which an answer to
+ * another request has when answers are shifted on a connection. When an answer that is certainly the store's breaks the rule (two gateways
+ * that answer in turn, an upgrade), it ends for good: it must not take the store out of service.
+ *
  * @param expectedOwner named in refusals, because S3 does not say that the bucket is another account's
  * @param onNotice called once with a message, when answers without a request id are accepted again
  * @param clock takes the time of each answer that passes
@@ -91,7 +78,7 @@ export function createAnswerCheck(
   expectedOwner: string | null = null,
   onNotice?: (message: string) => void,
   clock?: Pick<ServerClock, 'observe'>,
-): AnswerCheck {
+) {
   /** Ids of the latest writes. */
   const ids = new Set<string>();
   let requestIds: 'not seen' | 'required' | 'optional' = 'not seen';
@@ -137,10 +124,19 @@ export function createAnswerCheck(
   }
 
   return {
-    check(operation, answer) {
+    /**
+     * Returns for a success of the store, and for failures, which the caller handles; with an expected owner, throws for a
+     * refusal that has a reason.
+     *
+     * @throws S3Failure for the store's own error inside a 200, and, with status null, for an answer that is not the
+     *   store's: the request may have taken effect
+     * @throws DoubtfulAnswer when nothing but the request id is wrong
+     */
+    check(operation: string, answer: ReceivedAnswer): void {
       assertAnswer(operation, answer);
       clock?.observe(answer.headers.date);
     },
+    /** Accepts answers without a request id, or with a repeated one, from now on: the store is known to send them. */
     acceptUnidentified,
   };
 }

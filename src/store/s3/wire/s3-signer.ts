@@ -25,12 +25,7 @@ interface UnsignedRequest {
 }
 
 /** Signs for one region; caches the day's key, which takes four rounds of HMAC to derive. */
-interface S3Signer {
-  /** Returns the headers to send. */
-  sign(request: UnsignedRequest, holder: SigningKeyHolder, now: Date): SentHeaders;
-}
-
-export function createS3Signer(region: string): S3Signer {
+export function createS3Signer(region: string) {
   let derived: { readonly secret: string; readonly day: string; readonly key: KeyObject } | null = null;
 
   function keyFor(secret: string, day: string): KeyObject {
@@ -43,7 +38,12 @@ export function createS3Signer(region: string): S3Signer {
   }
 
   return {
-    sign(request, { accessKeyId, secretAccessKey, sessionToken: token }, now) {
+    /** Returns the headers to send. */
+    sign(
+      request: UnsignedRequest,
+      { accessKeyId, secretAccessKey, sessionToken: token }: SigningKeyHolder,
+      now: Date,
+    ): SentHeaders {
       const iso = now.toISOString();
       const day = iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10);
       const time = `${day}T${iso.slice(11, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}Z`;
@@ -133,25 +133,14 @@ const RETRIED = 'RequestTimeTooSkewed';
 /** Below this difference the clock is not the reason for the rejection. */
 const WORTH_CORRECTING_MS = 60_000;
 
-/** The time that requests are signed with: this machine's, until the server rejects it. */
-export interface ServerClock {
-  /** Milliseconds that are added to this machine's time. */
-  readonly offset: number;
-  /** Milliseconds by which the server's clock was ahead of this machine's at its last answer; 0 before the first. */
-  readonly ahead: number;
-  /** Takes the `Date` of an answer. */
-  observe(date: string | undefined): void;
-  /**
-   * Corrects the offset after a request failed. Returns the failure to report, which is retried when another attempt would be signed
-   * with a different time.
-   *
-   * @param used the offset that it was signed with
-   */
-  corrected(failure: S3Failure, used: number): S3Failure;
-}
+export type ServerClock = ReturnType<typeof createServerClock>;
 
-/** @param onNotice called with a message each time the clock is corrected; the correction stays */
-export function createServerClock(onNotice?: (message: string) => void): ServerClock {
+/**
+ * The time that requests are signed with: this machine's, until the server rejects it.
+ *
+ * @param onNotice called with a message each time the clock is corrected; the correction stays
+ */
+export function createServerClock(onNotice?: (message: string) => void) {
   let offset = 0;
   let ahead = 0;
   let observed = '';
@@ -176,14 +165,23 @@ export function createServerClock(onNotice?: (message: string) => void): ServerC
   }
 
   return {
-    get offset() {
+    /** Milliseconds that are added to this machine's time. */
+    get offset(): number {
       return offset;
     },
-    get ahead() {
+    /** Milliseconds by which the server's clock was ahead of this machine's at its last answer; 0 before the first. */
+    get ahead(): number {
       return ahead;
     },
+    /** Takes the `Date` of an answer. */
     observe,
-    corrected: (failure, used) =>
+    /**
+     * Corrects the offset after a request failed. Returns the failure to report, which is retried when another attempt would be signed
+     * with a different time.
+     *
+     * @param used the offset that it was signed with
+     */
+    corrected: (failure: S3Failure, used: number) =>
       correct(failure, used) ? new S3Failure({ ...failure, code: RETRIED }) : failure,
   };
 }

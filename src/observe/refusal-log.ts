@@ -3,7 +3,7 @@ import { createBoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
 /** A refused request as it is logged. */
-interface RefusalEntry {
+export interface RefusalEntry {
   readonly reason: ReasonCode;
   readonly source: string | null;
   readonly clientIp: string | null;
@@ -12,21 +12,18 @@ interface RefusalEntry {
   readonly detail?: string;
 }
 
-export interface RefusalLog {
-  refused(entry: RefusalEntry): void;
-  /** Reports suppressed lines and stops the timer. */
-  close(): void;
-}
+export type RefusalLog = ReturnType<typeof createRefusalLog>;
 
 /** Warns of refusals at a bounded rate per reason. */
-export function createRefusalLog(log: Pick<Logger, 'warn'>): RefusalLog {
+export function createRefusalLog(log: Pick<Logger, 'warn'>) {
   const bounded = createBoundedLog((reason, count) =>
     log.warn({ event: 'refusals-suppressed', reason, count }, `${count} more refusals: ${reason}`),
   );
   return {
-    refused(entry) {
+    refused(entry: RefusalEntry): void {
       bounded.write(entry.reason, () => log.warn({ event: 'refused', ...entry }, `refused: ${entry.reason}`));
     },
+    /** Reports suppressed lines and stops the timer. */
     close: bounded.close,
   };
 }

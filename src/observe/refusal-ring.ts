@@ -19,12 +19,7 @@ export interface Refusal {
   readonly forwardedFor: string | null;
 }
 
-export interface RefusalRing {
-  /** @param isFromSender as of `AccessDecision`; default false */
-  add(refusal: Refusal, isFromSender?: boolean): void;
-  /** Newest first. */
-  list(): readonly Refusal[];
-}
+export type RefusalRing = ReturnType<typeof createRefusalRing>;
 
 /** Longest value kept: all of them come from unauthenticated clients. */
 const MAX_TEXT = 200;
@@ -37,17 +32,19 @@ type Added = Pick<Refusal, 'at' | 'source' | 'reason'> & { readonly isFromSender
  * @param onAdd called with what was wrong, for each refusal
  * @param capacity how many are kept
  */
-export function createRefusalRing(onAdd: (refusal: Added) => void = () => {}, capacity = 500): RefusalRing {
+export function createRefusalRing(onAdd: (refusal: Added) => void = () => {}, capacity = 500) {
   const ring: Refusal[] = [];
   let next = 0;
   return {
-    add(refusal, isFromSender = false) {
+    /** @param isFromSender as of `AccessDecision`; default false */
+    add(refusal: Refusal, isFromSender = false): void {
       ring[next] = cut(refusal);
       const { at, source, cause, reason } = refusal;
       onAdd({ at, source, reason: cause ?? reason, isFromSender });
       next = (next + 1) % capacity;
     },
-    list() {
+    /** Newest first. */
+    list(): readonly Refusal[] {
       return [...ring.slice(next), ...ring.slice(0, next)].reverse();
     },
   };

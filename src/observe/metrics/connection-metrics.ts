@@ -4,14 +4,9 @@ import type { Logger } from '../logger.js';
 
 export type Port = 'public' | 'admin';
 
-export interface ConnectionMetrics {
-  /** `open` returns the number of open connections, read at each scrape. */
-  watch(port: Port, open: () => number): void;
-  /** A connection was closed because the port had too many. */
-  shed(port: Port): void;
-}
+export type ConnectionMetrics = ReturnType<typeof createConnectionMetrics>;
 
-export function createConnectionMetrics(registry: Registry): ConnectionMetrics {
+export function createConnectionMetrics(registry: Registry) {
   const sources = new Map<Port, () => number>();
   new Gauge({
     name: 'transcript_receiver_connections',
@@ -30,8 +25,10 @@ export function createConnectionMetrics(registry: Registry): ConnectionMetrics {
   });
   for (const port of ['public', 'admin']) shed.inc({ port }, 0);
   return {
-    watch: (port, open) => void sources.set(port, open),
-    shed: (port) => shed.inc({ port }),
+    /** `open` returns the number of open connections, read at each scrape. */
+    watch: (port: Port, open: () => number) => void sources.set(port, open),
+    /** A connection was closed because the port had too many. */
+    shed: (port: Port) => shed.inc({ port }),
   };
 }
 

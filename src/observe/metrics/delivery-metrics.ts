@@ -3,26 +3,12 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
 import { CALLBACK_REFUSALS, type ProblemCode } from '../../domain/problem.js';
 
-/** Deliveries and refusals. */
-export interface DeliveryMetrics {
-  /** Counts an authenticated delivery by its ledger line: deliveries, items, bytes, last use of the credential. */
-  delivered(line: LedgerLine): void;
-  /** How long each phase of a delivery took, in milliseconds. */
-  timed(phases: DeliveryPhases): void;
-  /** Counts a refusal; `body-incomplete` when the sender has disconnected. */
-  refused(reason: ProblemCode | 'body-incomplete', source: string | null, origin?: RefusedOrigin): void;
-  /** Counts what `allowMode: report` would have refused. */
-  wouldRefuse(reason: string, source: string | null): void;
-  /** `expires` of a configured credential, in milliseconds since the epoch. */
-  credentialExpires(source: string, credential: string, at: number): void;
-  /** The number of deliveries in flight, read at each scrape. */
-  watchInFlight(read: () => number): void;
-}
+export type DeliveryMetrics = ReturnType<typeof createDeliveryMetrics>;
 
 /** `unknown`: only `any` admits the address, and there was no valid secret. */
 type RefusedOrigin = 'sender' | 'unknown';
 
-interface DeliveryPhases {
+export interface DeliveryPhases {
   /** From the request's head to the last byte of the body. */
   readonly receive: number;
   /** From the last byte until every artefact is durable. */
@@ -35,11 +21,12 @@ const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 're
 const REPORTED_REFUSALS: readonly ProblemCode[] = ['address-refused', 'address-unreadable'];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
+/** Deliveries and refusals. */
 export function createDeliveryMetrics(
   registry: Registry,
   sources: readonly string[],
   regions: readonly string[],
-): DeliveryMetrics {
+) {
   const metrics = defineMetrics(registry);
   const sourceOf = boundedLabel(sources);
   const regionOf = boundedLabel(regions);
@@ -61,7 +48,8 @@ export function createDeliveryMetrics(
   });
 
   return {
-    delivered(line) {
+    /** Counts an authenticated delivery by its ledger line: deliveries, items, bytes, last use of the credential. */
+    delivered(line: LedgerLine): void {
       const source = sourceOf(line.source);
       const region = regionOf(line.region);
       const status = statusOf(line.status);
@@ -73,16 +61,23 @@ export function createDeliveryMetrics(
         lastUses.set(source, line.credential, line.receivedAt);
       }
     },
-    timed(phases) {
+    /** How long each phase of a delivery took, in milliseconds. */
+    timed(phases: DeliveryPhases): void {
       metrics.duration.observe({ phase: 'receive' }, phases.receive / 1000);
       metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
       metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
     },
-    refused: (reason, source, origin) => metrics.refusals.inc(refusalOf(reason, sourceOf(source), origin)),
-    wouldRefuse: (reason, source) =>
+    /** Counts a refusal; `body-incomplete` when the sender has disconnected. */
+    refused: (reason: ProblemCode | 'body-incomplete', source: string | null, origin?: RefusedOrigin) =>
+      metrics.refusals.inc(refusalOf(reason, sourceOf(source), origin)),
+    /** Counts what `allowMode: report` would have refused. */
+    wouldRefuse: (reason: string, source: string | null) =>
       metrics.wouldRefuse.inc({ reason: reportedOf(reason), source: sourceOf(source) }),
-    credentialExpires: (source, credential, at) => metrics.expiry.set({ source, credential }, at / 1000),
-    watchInFlight(read) {
+    /** `expires` of a configured credential, in milliseconds since the epoch. */
+    credentialExpires: (source: string, credential: string, at: number) =>
+      metrics.expiry.set({ source, credential }, at / 1000),
+    /** The number of deliveries in flight, read at each scrape. */
+    watchInFlight(read: () => number): void {
       inFlight = read;
     },
   };

@@ -1,26 +1,23 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** The ledger and the quarantine. */
-export interface LedgerMetrics {
-  /** Records a segment that became durable. */
-  segmentWritten(segment: { lines: number; durationMs: number }): void;
-  /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
-  quarantine(event: QuarantineEvent): void;
-}
+export type LedgerMetrics = ReturnType<typeof createLedgerMetrics>;
 
 const QUARANTINE_EVENTS = ['kept', 'refused', 'released'] as const;
 type QuarantineEvent = (typeof QUARANTINE_EVENTS)[number];
 
-export function createLedgerMetrics(registry: Registry): LedgerMetrics {
+/** The ledger and the quarantine. */
+export function createLedgerMetrics(registry: Registry) {
   const metrics = defineMetrics(registry);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const event of QUARANTINE_EVENTS) metrics.quarantined.inc({ event }, 0);
   return {
-    segmentWritten({ lines, durationMs }) {
+    /** Records a segment that became durable. */
+    segmentWritten({ lines, durationMs }: { lines: number; durationMs: number }): void {
       metrics.lines.observe(lines);
       metrics.duration.observe(durationMs / 1000);
     },
-    quarantine: (event) => metrics.quarantined.inc({ event }),
+    /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
+    quarantine: (event: QuarantineEvent) => metrics.quarantined.inc({ event }),
   };
 }
 
@@ -49,12 +46,7 @@ function defineMetrics(registry: Registry) {
 }
 
 /** The merge of the ledger in this process. */
-export interface MergeMetrics {
-  /** Records the end of a run; `oldestOpen` is the end of the oldest whole hour that is not merged, or null. */
-  finished(run: { faults: number; oldestOpen: number | null }): void;
-}
-
-export function createMergeMetrics(registry: Registry, clock: () => number): MergeMetrics {
+export function createMergeMetrics(registry: Registry, clock: () => number) {
   const metrics = defineMergeMetrics(registry);
   let oldest: number | null = null;
   new Gauge({
@@ -66,7 +58,8 @@ export function createMergeMetrics(registry: Registry, clock: () => number): Mer
     },
   });
   return {
-    finished({ faults, oldestOpen }) {
+    /** Records the end of a run; `oldestOpen` is the end of the oldest whole hour that is not merged, or null. */
+    finished({ faults, oldestOpen }: { faults: number; oldestOpen: number | null }): void {
       oldest = oldestOpen;
       metrics.faults.inc(faults);
       metrics.lastRun.set(clock() / 1000);

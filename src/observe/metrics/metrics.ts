@@ -1,45 +1,16 @@
 import { Registry } from 'prom-client';
-import { type ConnectionMetrics, createConnectionMetrics } from './connection-metrics.js';
-import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.js';
-import {
-  createLedgerMetrics,
-  createMergeMetrics,
-  type LedgerMetrics,
-  type MergeMetrics,
-} from './ledger-metrics.js';
-import { createOutboxMetrics, type OutboxMetrics } from './outbox-metrics.js';
-import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
-import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
-import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
-import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
-import { createVerdictMetrics, type VerdictMetrics } from './verdict-metrics.js';
-import { createVerifyMetrics, type VerifyMetrics } from './verify-metrics.js';
+import { createConnectionMetrics } from './connection-metrics.js';
+import { createDeliveryMetrics } from './delivery-metrics.js';
+import { createLedgerMetrics, createMergeMetrics } from './ledger-metrics.js';
+import { createOutboxMetrics } from './outbox-metrics.js';
+import { createProcessMetrics } from './process-metrics.js';
+import { createRecoveryMetrics } from './recovery-metrics.js';
+import { createSignInMetrics } from './sign-in-metrics.js';
+import { createStoreMetrics } from './store-metrics.js';
+import { createVerdictMetrics } from './verdict-metrics.js';
+import { createVerifyMetrics } from './verify-metrics.js';
 
-/**
- * All metrics. Their help is their documentation. Recorders take domain
- * values and bound the labels themselves, so that no caller can put a sender's text into a series.
- */
-export interface Metrics {
-  readonly deliveries: DeliveryMetrics;
-  readonly connections: ConnectionMetrics;
-  readonly store: StoreMetrics;
-  readonly ledger: LedgerMetrics;
-  readonly merge: MergeMetrics;
-  readonly recovery: RecoveryMetrics;
-  readonly verify: VerifyMetrics;
-  readonly verdict: VerdictMetrics;
-  readonly outbox: OutboxMetrics;
-  readonly signIns: SignInMetrics;
-  readonly process: ProcessMetrics;
-  /** Content type of `expose()`. */
-  readonly contentType: string;
-  /** The registry in Prometheus' text format. */
-  expose(): Promise<string>;
-  /** Name, type and help of every metric, for documentation. */
-  describe(): Promise<{ name: string; type: string; help: string }[]>;
-  /** Ends the event-loop monitor. */
-  close(): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 interface MetricsOptions {
   /** Names of the configured sources: the only ones that become label values. */
@@ -53,8 +24,11 @@ interface MetricsOptions {
   readonly clock?: () => number;
 }
 
-/** Each call creates its own registry: two services in one process share nothing. */
-export function createMetrics(options: MetricsOptions): Metrics {
+/**
+ * All metrics. Their help is their documentation. Recorders take domain values and bound the labels themselves, so that no caller can put a
+ * sender's text into a series. Each call creates its own registry: two services in one process share nothing.
+ */
+export function createMetrics(options: MetricsOptions) {
   const registry = new Registry();
   const clock = options.clock ?? Date.now;
   const process = createProcessMetrics(registry, { version: options.version ?? 'unknown' });
@@ -70,12 +44,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     outbox: createOutboxMetrics(registry, options.subscribers ?? [], clock),
     signIns: createSignInMetrics(registry),
     process,
+    /** Content type of `expose()`. */
     contentType: registry.contentType,
+    /** The registry in Prometheus' text format. */
     expose: () => registry.metrics(),
-    async describe() {
+    /** Name, type and help of every metric, for documentation. */
+    async describe(): Promise<{ name: string; type: string; help: string }[]> {
       const metrics = await registry.getMetricsAsJSON();
       return metrics.map(({ name, type, help }) => ({ name, type: String(type), help }));
     },
+    /** Ends the event-loop monitor. */
     close: () => process.close(),
   };
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** What this process sends to one subscriber. */
-interface SendingSubscriber {
+export interface SendingSubscriber {
   readonly subscriber: string;
   /** Milliseconds since the epoch; null when everything is sent. */
   readonly oldestUnsent: number | null;
@@ -9,19 +9,10 @@ interface SendingSubscriber {
 
 const DEATHS = ['rejected', 'expired'] as const;
 
-/** Events to subscribers. Labels are the names of the configuration. */
-export interface OutboxMetrics {
-  sent(subscriber: string): void;
-  dead(subscriber: string, reason: (typeof DEATHS)[number]): void;
-  /** @param sending for each subscriber that this process sends to at present */
-  watch(sending: () => readonly SendingSubscriber[]): void;
-}
+export type OutboxMetrics = ReturnType<typeof createOutboxMetrics>;
 
-export function createOutboxMetrics(
-  registry: Registry,
-  subscribers: readonly string[],
-  clock: () => number,
-): OutboxMetrics {
+/** Events to subscribers. Labels are the names of the configuration. */
+export function createOutboxMetrics(registry: Registry, subscribers: readonly string[], clock: () => number) {
   const counters = defineCounters(registry);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const subscriber of subscribers) {
@@ -42,9 +33,10 @@ export function createOutboxMetrics(
     },
   });
   return {
-    sent: (subscriber) => counters.sent.inc({ subscriber }),
-    dead: (subscriber, reason) => counters.dead.inc({ subscriber, reason }),
-    watch(read) {
+    sent: (subscriber: string) => counters.sent.inc({ subscriber }),
+    dead: (subscriber: string, reason: (typeof DEATHS)[number]) => counters.dead.inc({ subscriber, reason }),
+    /** @param read gives each subscriber that this process sends to at present */
+    watch(read: () => readonly SendingSubscriber[]): void {
       sending = read;
     },
   };

@@ -1,14 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
-/** This process: readiness, event loop, memory, CPU. */
-export interface ProcessMetrics {
-  /** `read` returns readiness and the canary's state, at each scrape. */
-  watchHealth(read: () => HealthState): void;
-  close(): void;
-}
-
-interface HealthState {
+export interface HealthState {
   readonly ready: boolean;
   readonly draining: boolean;
   /** Milliseconds since the epoch of the canary's last success, or null. */
@@ -18,7 +11,8 @@ interface HealthState {
 /** Milliseconds between samples of the event loop. A timer that fires 50 times a second has no measurable cost. */
 const RESOLUTION = 20;
 
-export function createProcessMetrics(registry: Registry, options: { version: string }): ProcessMetrics {
+/** This process: readiness, event loop, memory, CPU. */
+export function createProcessMetrics(registry: Registry, options: { version: string }) {
   let health: () => HealthState = () => ({ ready: false, draining: false, lastSuccessAt: null });
   const define = (name: string, help: string, read: () => number) =>
     new Gauge({
@@ -48,7 +42,8 @@ export function createProcessMetrics(registry: Registry, options: { version: str
   defineBuildInfo(registry, options.version);
   const lag = defineEventLoopLag(registry);
   return {
-    watchHealth(read) {
+    /** `read` returns readiness and the canary's state, at each scrape. */
+    watchHealth(read: () => HealthState): void {
       health = read;
     },
     close: () => lag.close(),

@@ -2,19 +2,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import { boundedLabel } from './delivery-metrics.js';
 
-/** Results of reconcile. */
-export interface RecoveryMetrics {
-  /** Counts a job that a run checked. */
-  checked(outcome: RecoveryOutcome, region: string | null): void;
-  /** Records the end of a run; `oldestUnrecovered` is the creation time of the oldest job still missing, or null. */
-  finished(run: { ok: boolean; oldestUnrecovered: number | null }): void;
-}
+export type RecoveryMetrics = ReturnType<typeof createRecoveryMetrics>;
 
-export function createRecoveryMetrics(
-  registry: Registry,
-  regions: readonly string[],
-  clock: () => number,
-): RecoveryMetrics {
+/** Results of reconcile. */
+export function createRecoveryMetrics(registry: Registry, regions: readonly string[], clock: () => number) {
   const metrics = defineMetrics(registry);
   const regionOf = boundedLabel(regions);
   let oldest: number | null = null;
@@ -34,8 +25,11 @@ export function createRecoveryMetrics(
     for (const outcome of RECOVERY_OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
   }
   return {
-    checked: (outcome, region) => metrics.jobs.inc({ outcome, region: regionOf(region) }),
-    finished(run) {
+    /** Counts a job that a run checked. */
+    checked: (outcome: RecoveryOutcome, region: string | null) =>
+      metrics.jobs.inc({ outcome, region: regionOf(region) }),
+    /** Records the end of a run; `oldestUnrecovered` is the creation time of the oldest job still missing, or null. */
+    finished(run: { ok: boolean; oldestUnrecovered: number | null }): void {
       oldest = run.oldestUnrecovered;
       isKnown ||= run.ok || oldest !== null;
       metrics.runs.inc({ result: run.ok ? 'ok' : 'failed' });

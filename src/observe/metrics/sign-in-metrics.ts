@@ -5,12 +5,7 @@ const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong', 'ticket-wrong', 'ticke
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
 /** Failed sign-ins to the admin API. */
-export interface SignInMetrics {
-  /** Counts a failed sign-in by what was wrong with it. */
-  failed(cause: SignInFailure): void;
-}
-
-export function createSignInMetrics(registry: Registry): SignInMetrics {
+export function createSignInMetrics(registry: Registry) {
   const failures = new Counter({
     name: 'transcript_receiver_sign_in_failures_total',
     help: 'Requests to the admin API without a valid token or ticket, by cause',
@@ -19,5 +14,8 @@ export function createSignInMetrics(registry: Registry): SignInMetrics {
   });
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const cause of SIGN_IN_FAILURES) failures.inc({ cause }, 0);
-  return { failed: (cause) => failures.inc({ cause }) };
+  return {
+    /** Counts a failed sign-in by what was wrong with it. */
+    failed: (cause: SignInFailure) => failures.inc({ cause }),
+  };
 }

@@ -1,15 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Store calls of this replica, and its byte budget. */
-export interface StoreMetrics {
-  /** Counts one store call by the names that `measureStore` has for it and for its result; `durationMs` includes the store's own retries. */
-  called(operation: string, result: string, durationMs: number): void;
-  /** `read` returns the state of the byte budget, at each scrape. */
-  watchBudget(read: () => BudgetState): void;
-  sweptStaleUploads(count: number): void;
-}
-
-interface BudgetState {
+export interface BudgetState {
   readonly size: number;
   readonly used: number;
   readonly waiters: number;
@@ -17,7 +8,8 @@ interface BudgetState {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-export function createStoreMetrics(registry: Registry): StoreMetrics {
+/** Store calls of this replica, and its byte budget. */
+export function createStoreMetrics(registry: Registry) {
   const registers = [registry];
   const calls = new Counter({
     name: 'transcript_receiver_store_calls_total',
@@ -38,12 +30,14 @@ export function createStoreMetrics(registry: Registry): StoreMetrics {
     registers,
   });
   return {
-    called(operation, result, durationMs) {
+    /** Counts one store call by the names that `measureStore` has for it and for its result; `durationMs` includes the store's own retries. */
+    called(operation: string, result: string, durationMs: number): void {
       calls.inc({ operation, result });
       duration.observe({ operation }, durationMs / 1000);
     },
+    /** `read` returns the state of the byte budget, at each scrape. */
     watchBudget: defineBudget(registry),
-    sweptStaleUploads: (count) => stale.inc(count),
+    sweptStaleUploads: (count: number) => stale.inc(count),
   };
 }
 

@@ -1,19 +1,14 @@
 import { Gauge, type Registry } from 'prom-client';
 import { createReadBehind } from './read-behind.js';
 
-/** The verdict on health: what the ledger and the reports show, whichever process wrote them. */
-export interface VerdictMetrics {
-  /** `read` returns the issues, and rejects while they are not known. It is called every five minutes, and again after a failure. */
-  watchIssues(read: () => Promise<readonly CountedIssue[]>): void;
-}
-
 /** Codes and levels are of a fixed set. */
-interface CountedIssue {
+export interface CountedIssue {
   readonly code: string;
   readonly level: string;
 }
 
-export function createVerdictMetrics(registry: Registry, clock: () => number): VerdictMetrics {
+/** The verdict on health: what the ledger and the reports show, whichever process wrote them. */
+export function createVerdictMetrics(registry: Registry, clock: () => number) {
   const issues = createReadBehind<readonly CountedIssue[]>(clock);
   new Gauge({
     name: 'transcript_receiver_issues',
@@ -25,5 +20,8 @@ export function createVerdictMetrics(registry: Registry, clock: () => number): V
       for (const { code, level } of issues.last() ?? []) this.inc({ code, level });
     },
   });
-  return { watchIssues: issues.watch };
+  return {
+    /** `read` returns the issues, and rejects while they are not known. It is called every five minutes, and again after a failure. */
+    watchIssues: issues.watch,
+  };
 }

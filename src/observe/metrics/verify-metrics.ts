@@ -1,13 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { createReadBehind } from './read-behind.js';
 
-/** Results of verify, which any process may have run: they come from the reports in the store. */
-export interface VerifyMetrics {
-  /** `read` returns the figures of the reports; null before the first run. It is called every five minutes, and again after a failure. */
-  watchReports(read: () => Promise<VerifyState | null>): void;
-}
-
-interface VerifyState {
+export interface VerifyState {
   readonly missing: number;
   readonly damaged: number;
   /** Whether the run looked everywhere, and when it ended (ISO 8601). */
@@ -15,7 +9,8 @@ interface VerifyState {
   readonly finishedAt: string;
 }
 
-export function createVerifyMetrics(registry: Registry, clock: () => number): VerifyMetrics {
+/** Results of verify, which any process may have run: they come from the reports in the store. */
+export function createVerifyMetrics(registry: Registry, clock: () => number) {
   const reports = createReadBehind<VerifyState | null>(clock);
 
   function gauge(name: string, help: string, value: (state: VerifyState) => number): void {
@@ -47,7 +42,8 @@ export function createVerifyMetrics(registry: Registry, clock: () => number): Ve
     ({ complete, finishedAt }) => (complete ? Date.parse(finishedAt) / 1000 : 0),
   );
   return {
-    watchReports(read) {
+    /** `read` returns the figures of the reports; null before the first run. It is called every five minutes, and again after a failure. */
+    watchReports(read: () => Promise<VerifyState | null>): void {
       reports.watch(read);
       reports.last();
     },

@@ -145,6 +145,16 @@ describe('replays over HTTP', () => {
     });
   });
 
+  it('ends when nothing that the service sends of these jobs can be their transcript', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => lost.lose()));
+    const headers = { 'content-type': 'application/json' };
+    lost.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 200, headers, body: '<p>' });
+    const { body } = await order({ kind: 'refetch', jobs: ids });
+    const view = async () => (await api.get(`/replays/${body.replayId}`)).body;
+    await until(async () => (await view()).state !== 'running');
+    expect(await view()).toMatchObject({ state: 'done', done: 0, failed: 20 });
+  });
+
   it('stays cancelled, and records the actor', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => lost.lose()));
     lost.simulator.faults.add({
@@ -503,6 +513,38 @@ describe('replays among replicas', () => {
     refused = false;
     await until(async () => (await replays.view(id))?.state === 'done');
     expect(await replays.view(id)).toMatchObject({ done: 40, failed: 0, failures: [], waitingFor: null });
+  });
+
+  const many = Array.from({ length: 80 }, (_, n) => `j${n}`);
+  const fortyFail = (fails: (n: number) => boolean, worked: string[] = []) => ({
+    record: async (jobId: string) => {
+      if (fails(Number(jobId.slice(1))))
+        throw new SpeechError('unavailable', `read ${jobId}`, 'answered 500');
+      worked.push(jobId);
+    },
+  });
+
+  it('goes on behind items that fail in a row by themselves, and works on each other one once', async () => {
+    const { replica } = await replicas();
+    const worked: string[] = [];
+    const replays = replica(fortyFail((n) => n < 40, worked));
+    const id = await replays.create({ kind: 'refetch', jobs: many }, ORDER);
+    expect(await replays.run(id, new AbortController().signal, () => {})).toBe('done');
+    expect(await replays.view(id)).toMatchObject({ done: 40, failed: 40 });
+    expect(worked.toSorted()).toEqual(many.slice(40));
+  });
+
+  it('waits for an outage no longer than a day', async () => {
+    const { replica, store } = await replicas();
+    const replays = replica(fortyFail((n) => n >= 40));
+    const id = await replays.create({ kind: 'refetch', jobs: many }, ORDER);
+    expect(await replays.run(id, new AbortController().signal, () => {})).toBe('stopped');
+    expect(await replays.view(id)).toMatchObject({ done: 40, failed: 0 });
+    const stored = createReplayStore(store);
+    const state = (await stored.read(id))?.state as ReplayState;
+    await stored.save({ ...state, createdAt: new Date(Date.now() - 24 * HOUR - 1000).toISOString() });
+    expect(await replays.run(id, new AbortController().signal, () => {})).toBe('done');
+    expect(await replays.view(id)).toMatchObject({ done: 40, failed: 40 });
   });
 
   it('counts failures for one reason between items that succeed', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { commonReason } from '../../../domain/failure-causes.js';
+import { isOfJob } from '../../../recovery/reconcile/recovery-errors.js';
 import { type ReplayItemParts, recordItemFailure, workOnItem } from './replay-item.js';
 import { type ReplayItemResult, type ReplayState, withItem } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
@@ -19,16 +20,18 @@ export interface ReplayRunParts extends ReplayItemParts {
 export type RunEnd = 'done' | 'cancelled' | 'superseded' | 'stopped';
 
 const BUSY_PAUSE = 100;
-/** Items that all fail for one reason, from which on it is an outage: the key is refused, or the service is down. */
+/** Items that all fail for one reason, from which on it may be an outage: the key is refused, or the service is down. */
 const OUTAGE = 5;
+/** Milliseconds from the order on during which outages are waited for. */
+const PATIENCE = 86_400_000;
 
 /**
  * Works through the list of a replay, from the first item that was not counted yet: a stretch at a time, and only while callbacks
  * do not need the memory. Every item may be worked on again, so that a replica that goes on after another, and two that do so at
  * once, do no harm.
  *
- * Ends when all items are done, an operator cancels the replay, another replica goes on with it, `stop` aborts, or a whole stretch
- * fails for one reason: its failures do not count, because going on would only use up the list.
+ * Ends when all items are done, an operator cancels the replay, another replica goes on with it, `stop` aborts, or nothing
+ * succeeds for one reason: these failures do not count, because going on would only use up the list.
  */
 export async function runReplay(
   parts: ReplayRunParts,
@@ -44,6 +47,8 @@ export async function runReplay(
   const limit = pLimit(recovery.concurrency);
   let state: ReplayState = { ...found, owner, waitingFor: null };
   let interruption: RunEnd | null = null;
+  /** Results of items that were worked on before their turn, and did not fail. */
+  const ahead = new Map<string, ReplayItemResult>();
 
   const position = () => state.done + state.failed;
 
@@ -76,11 +81,35 @@ export async function runReplay(
   async function workOnStretch(): Promise<void> {
     const size = Math.max(4 * recovery.concurrency, OUTAGE);
     const stretch = items.slice(position(), position() + size);
-    const results = await limit.map(stretch, (item) => workOnItem(parts, state, item, signal));
-    const waitingFor = signal.aborted ? null : outageIn(results);
-    if (waitingFor !== null) return change({ ...state, waitingFor });
+    const results = await workOn(stretch);
+    const waitingFor = await outageAt(results, items.slice(position() + size));
+    if (waitingFor !== null && !signal.aborted) return change({ ...state, waitingFor });
     const aborted = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
     await count(stretch, aborted === -1 ? results : results.slice(0, aborted));
+  }
+
+  function workOn(some: readonly string[]): Promise<ReplayItemResult[]> {
+    return limit.map(some, async (item) => ahead.get(item) ?? workOnItem(parts, state, item, signal));
+  }
+
+  /**
+   * Why nothing succeeds; null when something does. Items that fail by themselves can be in a row, so that the last ones behind them are tried
+   * as well.
+   */
+  async function outageAt(
+    results: readonly ReplayItemResult[],
+    rest: readonly string[],
+  ): Promise<string | null> {
+    const cause = results.length < OUTAGE ? null : commonCause(results);
+    if (cause === null || Date.now() - Date.parse(state.createdAt) > PATIENCE) return null;
+    const last = rest.filter((item) => !ahead.has(item)).slice(-OUTAGE);
+    if (last.length === 0 && ahead.size > 0) return null;
+    const tried = await workOn(last);
+    for (const [index, item] of last.entries()) {
+      const result = tried[index];
+      if (result?.failed === false) ahead.set(item, result);
+    }
+    return commonCause([...results, ...tried]);
   }
 
   async function count(stretch: readonly string[], results: readonly ReplayItemResult[]): Promise<void> {
@@ -115,15 +144,15 @@ export async function runReplay(
   return interruption ?? (isFinished ? 'done' : 'stopped');
 }
 
-/** Why nothing succeeds; null when anything does, and when the items do not all fail for one reason. */
-function outageIn(results: readonly ReplayItemResult[]): string | null {
+/** Null when anything succeeds, and when the items do not all fail for one reason. */
+function commonCause(results: readonly ReplayItemResult[]): string | null {
   const [cause = null, ...others] = new Set(results.map(causeOf));
-  return results.length < OUTAGE || others.length > 0 ? null : cause;
+  return others.length > 0 ? null : cause;
 }
 
 /** Null for a result that does not come from an outage. */
 function causeOf({ outcome, reason, jobId }: ReplayItemResult): string | null {
-  return outcome !== 'failed' || reason === null ? null : commonReason(reason, jobId);
+  return outcome !== 'failed' || reason === null || isOfJob(reason) ? null : commonReason(reason, jobId);
 }
 
 /** Ends early, and never rejects, when the signal aborts. */

@@ -7,7 +7,7 @@ import { SpeechError } from '../../../speech/speech-error.js';
 import type { JobRecord } from '../../../speech/wire.js';
 import { expectationOf } from '../expectation.js';
 import { keysOf, presentItems, reconcileJob } from '../reconcile-job.js';
-import { ErasedError, failureReason, isUnknownJob } from '../recovery-errors.js';
+import { ErasedError, failureReason, isUnknownJob, SOURCE_REQUIRED } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
 import { resultWithoutItems } from '../report/job-result.js';
 import type { RecoveredJob, RunFault } from '../report/recovery-report.js';
@@ -129,10 +129,6 @@ function jobOptionsOf(options: RefetchOptions): JobOptions {
 }
 
 const atOnce: Turns = (work) => work();
-
-/** The reason of a job that belongs to no source here. */
-const SOURCE_REQUIRED =
-  'none of its callback URLs leads here: name the source (transcript-receiver refetch <job> --source <name>)';
 
 export const UNKNOWN_JOB = 'no configured region knows this job';
 

@@ -104,9 +104,7 @@ describe('the context of a callback', () => {
     ['constructor=1', '"constructor" is not known'],
     ['acme', 'context must be <name>=<value>, such as Customer_Id=acme or call=acme.'],
     ['call', 'context must be <name>=<value>, such as Customer_Id=123 or call=123.'],
-    ['call=', 'context must be'],
     ['call=a b', 'context must be'],
-    [`call=${'x'.repeat(129)}`, 'context must be'],
   ])('refuses the filter %s', async (filter, detail) => {
     const { status, body } = await adminApi(service).get(`/deliveries?context=${encodeURIComponent(filter)}`);
     expect([status, body.detail]).toEqual([400, expect.stringContaining(detail)]);

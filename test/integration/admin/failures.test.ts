@@ -25,6 +25,18 @@ const failing = async () => {
   return { jobs: body.failures.map(({ jobId }: { jobId: string }) => jobId), counts: body.counts };
 };
 
+/** The jobs of every page of two; each page counts all. */
+async function pagesOf(query: string, counts: object): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body } = await api.get(`/failures?${query}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    expect(body.counts).toEqual(counts);
+    pages.push(body.failures.map(({ jobId }: { jobId: string }) => jobId));
+    cursor = body.nextCursor;
+  }
+  return pages;
+}
+
 describe('failing jobs', () => {
   it('are those not settled since, ordered by the time at which the service deletes them', async () => {
     expect(await failing()).toEqual({ jobs: [], counts: {} });
@@ -47,17 +59,7 @@ describe('failing jobs', () => {
     for (const id of ['a', 'b', 'c']) await send(id, transcript('a'.repeat(2000)));
     await send('d', transcript('a'));
     await send('d', transcript('b'));
-    const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const { body } = await api.get(
-        `/failures?outcome=refused&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
-      );
-      expect(body.counts).toEqual({ refused: 3 });
-      seen.push(...body.failures.map(({ jobId }: { jobId: string }) => jobId));
-      cursor = body.nextCursor;
-    } while (cursor !== null);
-    expect(seen).toEqual(['a', 'b', 'c']);
+    expect(await pagesOf('outcome=refused', { refused: 3 })).toEqual([['a', 'b'], ['c']]);
     expect((await api.get('/failures?source=default')).body.counts).toEqual({ refused: 3, conflict: 1 });
     expect(
       (await api.get(`/failures?since=${new Date(Date.now() + 60_000).toISOString()}`)).body.counts,
@@ -129,17 +131,7 @@ describe('failing jobs by cause', () => {
       }),
       expect.objectContaining({ code: 'conflict', count: 1 }),
     ]);
-    const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const page: { body: typeof body } = await api.get(
-        `/failures?cause=body-too-large&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
-      );
-      expect(page.body.counts).toEqual({ refused: 3 });
-      seen.push(...page.body.failures.map(({ jobId }: { jobId: string }) => jobId));
-      cursor = page.body.nextCursor;
-    } while (cursor !== null);
-    expect(seen).toEqual(['a', 'b', 'c']);
+    expect(await pagesOf('cause=body-too-large', { refused: 3 })).toEqual([['a', 'b'], ['c']]);
   });
 
   it('are selected by a replay', async () => {

@@ -123,12 +123,6 @@ describe('refetch', () => {
     });
   });
 
-  it('fetches a job whose entries lead elsewhere, because an operator named it', async () => {
-    const { parts, lose } = fixture;
-    const jobId = await lose({ url: 'https://elsewhere.example/hook' });
-    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'recovered' });
-  });
-
   it('keeps the context of a callback URL that leads elsewhere, in metadata and ledger', async () => {
     const { store, lose } = fixture;
     const jobId = await lose({ url: 'https://elsewhere.example/hook?customer=acme' });

@@ -45,19 +45,10 @@ interface PortAddresses {
   readonly adminUrl: string;
 }
 
-/** The servers of both ports, with limited connections. */
-export interface Ports {
-  /** Rejects when a port cannot be opened. */
-  open(): Promise<PortAddresses>;
-  /** Waits for `open` in flight, however it ends; tells whether the public port is open. */
-  whenSettled(): Promise<boolean>;
-  /** Takes no new connections; cuts the rest when `deadline` settles. Resolves when no connection is left. */
-  drain(port: Port, deadline: Promise<unknown>): Promise<void>;
-  /** Ends the log of rejected connections. */
-  close(): void;
-}
+export type Ports = ReturnType<typeof createPorts>;
 
-export function createPorts(options: PortsOptions): Ports {
+/** The servers of both ports, with limited connections. */
+export function createPorts(options: PortsOptions) {
   const { publicApp, adminApp, config, limits, metrics, deliveries, log, refusalLog, refusals } = options;
   const { receiver, admin } = config;
   const { keepAliveTimeout } = receiver;
@@ -94,15 +85,19 @@ export function createPorts(options: PortsOptions): Ports {
   }
 
   return {
-    open() {
+    /** Rejects when a port cannot be opened. */
+    open(): Promise<PortAddresses> {
       opening = openBoth();
       return opening;
     },
-    async whenSettled() {
+    /** Waits for `open` in flight, however it ends; tells whether the public port is open. */
+    async whenSettled(): Promise<boolean> {
       await opening?.catch(() => undefined);
       return servers.public.listening;
     },
-    drain: (port, deadline) => drainServer(servers[port], deadline),
+    /** Takes no new connections; cuts the rest when `deadline` settles. Resolves when no connection is left. */
+    drain: (port: Port, deadline: Promise<unknown>) => drainServer(servers[port], deadline),
+    /** Ends the log of rejected connections. */
     close: () => connectionLog.close(),
   };
 }

@@ -2,18 +2,12 @@ import type { Logger } from '../../observe/logger.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { remedyOf } from '../../store/store-remedies.js';
 
-interface LoggedFailure {
+export interface LoggedFailure {
   readonly reason: string;
   readonly condition: StoreCondition | null;
 }
 
-export interface StoreFailureLog {
-  /**
-   * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed, `of` what it failed for. The
-   * same failure again is counted, and logged with that number ten minutes after the last line.
-   */
-  failed(event: string, failure: LoggedFailure, of?: Readonly<Record<string, string | null>>): void;
-}
+export type StoreFailureLog = ReturnType<typeof createStoreFailureLog>;
 
 /** Milliseconds between lines of one failure. An outage repeats it every few seconds. */
 const REPEATED_EVERY = 600_000;
@@ -25,10 +19,18 @@ const VARYING = /"[^"]*"|request id \S+|\S*\d\S*/g;
 export function createStoreFailureLog(
   log: Pick<Logger, 'error'>,
   clock: () => number = () => performance.now(),
-): StoreFailureLog {
+) {
   const lastByName = new Map<string, { readonly failure: string; readonly at: number; repeated: number }>();
   return {
-    failed(event, { reason, condition }, of = {}) {
+    /**
+     * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed, `of` what it failed for. The
+     * same failure again is counted, and logged with that number ten minutes after the last line.
+     */
+    failed(
+      event: string,
+      { reason, condition }: LoggedFailure,
+      of: Readonly<Record<string, string | null>> = {},
+    ): void {
       const name = JSON.stringify([event, of]);
       const failure = condition ?? reason.replace(VARYING, '');
       const last = lastByName.get(name);

@@ -4,16 +4,11 @@ import type { ReportedIssue } from '../../operations/issues/issues.js';
 import { type ObjectStore, OtherStoreError, StoreError, StoreGoneError } from '../../store/object-store.js';
 import { rememberStore } from './known-stores.js';
 
-/** Which store is at the configured place: an emptied bucket, or another one, would be filled as if nothing had happened. */
-export interface StoreIdentity {
-  /** Marks a new store. Throws as `ObjectStore.begin` does. */
-  begin(): Promise<void>;
-  /** Looks again. Throws `StoreGoneError` and `OtherStoreError` for a store that is not the one that is pinned, and nothing else. */
-  check(): Promise<void>;
-  issues(): readonly ReportedIssue[];
-}
+export type StoreIdentity = ReturnType<typeof createStoreIdentity>;
 
 /**
+ * Which store is at the configured place: an emptied bucket, or another one, would be filled as if nothing had happened.
+ *
  * @param isPinned whether the configuration names the id that the store must have
  * @param memory folder in which this machine remembers its stores; null: it does not
  */
@@ -22,7 +17,7 @@ export function createStoreIdentity(
   isPinned: boolean,
   memory: string | null,
   log: Pick<Logger, 'warn'>,
-): StoreIdentity {
+) {
   let known: { readonly id: string; seenAt: string } | null = null;
   /** The one that is there now, when it is not the known one; null: one without a marker. */
   let other: { readonly id: string | null } | null = null;
@@ -36,7 +31,8 @@ export function createStoreIdentity(
   }
 
   return {
-    async begin() {
+    /** Marks a new store. Throws as `ObjectStore.begin` does. */
+    async begin(): Promise<void> {
       const isNew = (await store.identity()) === null;
       const id = await store.begin();
       const { location } = store;
@@ -52,7 +48,8 @@ export function createStoreIdentity(
       warn({ store: id, before });
     },
 
-    async check() {
+    /** Looks again. Throws `StoreGoneError` and `OtherStoreError` for a store that is not the one that is pinned, and nothing else. */
+    async check(): Promise<void> {
       if (known === null) return;
       const found = await store.identity().catch(notThisStore);
       if (found instanceof StoreError) throw found;
@@ -66,7 +63,7 @@ export function createStoreIdentity(
       other = { id: found };
     },
 
-    issues() {
+    issues(): readonly ReportedIssue[] {
       if (known === null || other === null) return atStart;
       return [issueOf('store-replaced', { was: known.id, is: other.id, seenAt: known.seenAt })];
     },

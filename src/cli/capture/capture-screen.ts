@@ -1,27 +1,23 @@
 import { terminalJson, terminalLine } from '../../lib/text/terminal-text.js';
 import type { TranscriptSegment } from '../../speech/realtime/transcript/transcript-segment.js';
 
-export interface Screen {
-  segment(segment: TranscriptSegment): void;
-  /** A line beside the transcript, on standard error. */
-  note(text: string): void;
-  /** A document for programs, on standard output. */
-  json(value: unknown): void;
-}
+export type Screen = ReturnType<typeof createCaptureScreen>;
 
 interface Output {
   write(text: string): unknown;
 }
 
 /** Shows final segments as they come, as lines on standard output. `quiet` leaves that to one JSON document at the end. */
-export function createCaptureScreen(out: Output, errors: Output, quiet: boolean): Screen {
+export function createCaptureScreen(out: Output, errors: Output, quiet: boolean) {
   return {
-    segment({ kind, text, speaker }) {
+    segment({ kind, text, speaker }: TranscriptSegment): void {
       const line = terminalLine(`${speaker === null ? '' : `${speaker}: `}${text}`);
       if (!quiet && line !== '' && kind === 'final') out.write(`${line}\n`);
     },
-    note: (text) => void errors.write(`${terminalLine(text)}\n`),
-    json: (value) => void out.write(`${terminalJson(value)}\n`),
+    /** A line beside the transcript, on standard error. */
+    note: (text: string) => void errors.write(`${terminalLine(text)}\n`),
+    /** A document for programs, on standard output. */
+    json: (value: unknown) => void out.write(`${terminalJson(value)}\n`),
   };
 }
 

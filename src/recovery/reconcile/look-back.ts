@@ -2,17 +2,7 @@ import type { RecoveryParts } from './recovery-parts.js';
 import { LIST_OVERLAP } from './report/recovery-report.js';
 import type { EarlierReports } from './report/report-store.js';
 
-/** Time range of a run. */
-export interface LookBack {
-  /** Jobs of a region created at or after this. */
-  readonly since: (region: string) => Date;
-  /** The furthest of them. */
-  readonly earliest: Date;
-  /** The options make the run look at less than a run without options, which leaves nothing out. */
-  readonly limited: boolean;
-  /** Regions where the run leaves nothing out, unless a fault keeps it from seeing them. */
-  readonly complete: readonly string[];
-}
+export type LookBack = ReturnType<typeof lookBack>;
 
 export interface LookBackOptions {
   /** Jobs created at or after this. Default: as `lookBack` says. */
@@ -28,7 +18,7 @@ export interface LookBackOptions {
 const DAY = 86_400_000;
 
 /**
- * A run without options begins where the last run ended that left nothing out of a region; the first one of a day, in UTC, lists
+ * Time range of a run. A run without options begins where the last run ended that left nothing out of a region; the first one of a day, in UTC, lists
  * the whole window: what was deleted here or appeared late in the list is found then. Without an earlier run it lists as far as
  * the service keeps results.
  *
@@ -39,7 +29,7 @@ export function lookBack(
   options: LookBackOptions,
   completeUntil: EarlierReports['completeUntil'],
   now: number,
-): LookBack {
+) {
   const furthest = now - retention;
   const everything = Math.min(furthest, now - window);
   const needed = (region: string) => {
@@ -54,9 +44,13 @@ export function lookBack(
   const complete =
     options.source === undefined ? regions.filter((region) => since(region) <= needed(region)) : [];
   return {
-    since: (region) => new Date(since(region)),
+    /** Jobs of a region created at or after this. */
+    since: (region: string) => new Date(since(region)),
+    /** The furthest of them. */
     earliest: new Date(Math.min(...regions.map(since), options.since?.getTime() ?? now)),
+    /** The options make the run look at less than a run without options, which leaves nothing out. */
     limited: complete.length < speech.regions.length,
+    /** Regions where the run leaves nothing out, unless a fault keeps it from seeing them. */
     complete,
   };
 }

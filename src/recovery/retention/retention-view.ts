@@ -12,17 +12,13 @@ export type RetentionPeriods = Readonly<Record<RetentionClass, number | null>>;
  */
 export type ExpiredBefore = (kind: RetentionClass) => number;
 
-/** What has expired: by the configured periods, and by what sweeps with other periods removed before. */
-export interface RetentionView {
-  /** Rejects with `StoreError`. */
-  expiredBefore(): Promise<ExpiredBefore>;
-}
+export type RetentionView = ReturnType<typeof createRetentionView>;
 
 /** No period is shorter than the hours after which this matters. */
 const REMEMBERED = 60_000;
 
 /**
- * On a store whose own rules end objects the periods alone say what has ended.
+ * What has expired: by the configured periods, and by what sweeps with other periods removed before. On a store whose own rules end objects the periods alone say what has ended.
  *
  * @param shortest milliseconds: nothing younger has ended, whatever a sweep recorded whose clock was ahead. Recovery would otherwise not
  * look for what is missing.
@@ -33,11 +29,12 @@ export function createRetentionView(
   periods: RetentionPeriods,
   shortest: number,
   clock = Date.now,
-): RetentionView {
+) {
   const sweptBefore = sharedRead(REMEMBERED, () => readSwept(store), clock);
 
   return {
-    async expiredBefore() {
+    /** Rejects with `StoreError`. */
+    async expiredBefore(): Promise<ExpiredBefore> {
       const now = clock();
       const swept = store.expiry === undefined ? new Map<RetentionClass, number>() : await sweptBefore();
       return (kind) => {

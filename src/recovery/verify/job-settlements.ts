@@ -7,22 +7,7 @@ import { type ArtefactClaim, objectKindOf } from './artefact-claims.js';
 import type { VerifyFinding } from './verify-finding.js';
 import type { ChosenVersion, SettledAs } from './verify-report.js';
 
-/**
- * Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, the sweep expired them, or they
- * were lost and fetched again with other content.
- */
-export interface JobSettlements {
-  /** Takes note of the line of an operator or of the sweep. Lines come in any order: the latest counts. */
-  note(line: LedgerLine): void;
-  /** Takes note of what recovery stored under the key of an artefact that earlier lines record with other content. */
-  noteFetched(claim: ArtefactClaim, line: LedgerLine): void;
-  /** Whether the store's mark says that the job was erased at or after an instant. Throws `StoreError`. */
-  isErasedSince(jobId: string, instant: string): Promise<boolean>;
-  /** By the lines that were noted. */
-  settled(finding: VerifyFinding): SettledAs | null;
-  /** The last choice of a version of this artefact, or what recovery fetched, by the lines that were noted; null without one. */
-  choiceOf(key: string): ChosenVersion | null;
-}
+export type JobSettlements = ReturnType<typeof createJobSettlements>;
 
 /** Milliseconds that the clocks of two replicas may differ: while one erases a job, another may still store something of it. */
 const CLOCK_DIFFERENCE = 600_000;
@@ -33,7 +18,11 @@ const MAX_EXPIRED = 1_000_000;
 /** Bound of each of the other maps: operators write these lines one by one. */
 const MAX_JOBS = 100_000;
 
-export function createJobSettlements(store: ObjectStore): JobSettlements {
+/**
+ * Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, the sweep expired them, or they
+ * were lost and fetched again with other content.
+ */
+export function createJobSettlements(store: ObjectStore) {
   const erased = new Map<string, string>();
   const acknowledged = new Map<string, string>();
   const expired = new Map<number, number>();
@@ -43,7 +32,8 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
     Pick<ArtefactClaim, 'size' | 'sha256'> & { readonly choice: ChosenVersion }
   >();
   return {
-    note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }) {
+    /** Takes note of the line of an operator or of the sweep. Lines come in any order: the latest counts. */
+    note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }: LedgerLine): void {
       if (outcome === 'chosen' && first !== undefined) {
         const choice = { chosenAt: receivedAt, actor: actor ?? null, reason };
         keepLatest(choices, first.key, choice, ({ chosenAt }) => chosenAt);
@@ -58,11 +48,13 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
       const known = outcome === 'erased' ? erased : outcome === 'acknowledged' ? acknowledged : null;
       if (known !== null && jobId !== null) keepLatest(known, jobId, receivedAt, (time) => time);
     },
-    noteFetched({ key, size, sha256, receivedAt }, { actor, reason }) {
+    /** Takes note of what recovery stored under the key of an artefact that earlier lines record with other content. */
+    noteFetched({ key, size, sha256, receivedAt }: ArtefactClaim, { actor, reason }: LedgerLine): void {
       const choice = { chosenAt: receivedAt, actor: actor ?? null, reason };
       keepLatest(fetched, key, { size, sha256, choice }, (one) => one.choice.chosenAt);
     },
-    async isErasedSince(jobId, instant) {
+    /** Whether the store's mark says that the job was erased at or after an instant. Throws `StoreError`. */
+    async isErasedSince(jobId: string, instant: string): Promise<boolean> {
       const mark = await store.head(erasureKey(jobId));
       if (mark === null) return false;
       const { erasedAt, finishedAt } = (await readDocument(store, mark.key)) ?? {};
@@ -70,7 +62,8 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
       const last = times.length === 0 ? mark.modifiedAt.getTime() : Math.max(...times);
       return instant === '' || Date.parse(instant) <= last + CLOCK_DIFFERENCE;
     },
-    settled({ jobId, receivedAt, kind, reason, key, found }) {
+    /** By the lines that were noted. */
+    settled({ jobId, receivedAt, kind, reason, key, found }: VerifyFinding): SettledAs | null {
       if (jobId === null) return null;
       if ((erased.get(jobId) ?? '') >= receivedAt) return 'erased';
       const expiredAt = expired.get(nameOf(jobId, objectKindOf(kind))) ?? Number.NEGATIVE_INFINITY;
@@ -80,7 +73,8 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
       const isFetched = now !== undefined && now.size === found?.size && now.sha256 === found.sha256;
       return isFetched && now.choice.chosenAt >= receivedAt ? 'replaced' : null;
     },
-    choiceOf: (key) => choices.get(key) ?? fetched.get(key)?.choice ?? null,
+    /** The last choice of a version of this artefact, or what recovery fetched, by the lines that were noted; null without one. */
+    choiceOf: (key: string) => choices.get(key) ?? fetched.get(key)?.choice ?? null,
   };
 }
 

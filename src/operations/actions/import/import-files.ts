@@ -22,12 +22,7 @@ interface FormFile {
   readonly stream: Readable;
 }
 
-/** Stores the files of one form one after the other, even if the form's parser passes several at once. */
-export interface FileSink {
-  add(file: FormFile): Promise<PartShape>;
-  /** The shapes of the files so far, for the ledger line. */
-  readonly files: readonly PartShape[];
-}
+export type FileSink = ReturnType<typeof createFileSink>;
 
 /** Target of the files. Known once the first file begins: the text fields come before it. */
 export interface FileDestination {
@@ -41,7 +36,8 @@ export interface FileDestination {
 /** Field names that say nothing about the kind of a file. */
 const GENERIC_NAMES = new Set(['file', 'files', 'upload', 'artefact']);
 
-export function createFileSink(begin: () => FileDestination): FileSink {
+/** Stores the files of one form one after the other, even if the form's parser passes several at once. */
+export function createFileSink(begin: () => FileDestination) {
   const files: PartShape[] = [];
   let begun: FileDestination | null = null;
   let bytes = 0;
@@ -68,8 +64,9 @@ export function createFileSink(begin: () => FileDestination): FileSink {
   }
 
   return {
+    /** The shapes of the files so far, for the ledger line. */
     files,
-    add(file) {
+    add(file: FormFile): Promise<PartShape> {
       const storing = last
         .then(() => store(file))
         .catch((error: unknown) => {

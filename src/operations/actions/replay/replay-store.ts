@@ -11,22 +11,13 @@ interface StoredReplay {
   readonly cancelled: boolean;
 }
 
+export type ReplayStore = ReturnType<typeof createReplayStore>;
+
 /**
  * The replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the list of items, and the mark of a
  * cancellation.
  */
-export interface ReplayStore {
-  /** Writes the items before the state, so that a state is never without its items. */
-  create(state: ReplayState, items: readonly string[]): Promise<void>;
-  read(id: string): Promise<StoredReplay | null>;
-  items(id: string): Promise<readonly string[]>;
-  save(state: ReplayState): Promise<void>;
-  cancel(id: string, audit: AuditInfo): Promise<void>;
-  /** The ids from `first` on, oldest first. */
-  idsFrom(first: string): AsyncIterable<string>;
-}
-
-export function createReplayStore(store: ObjectStore): ReplayStore {
+export function createReplayStore(store: ObjectStore) {
   const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
 
@@ -36,26 +27,28 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
   }
 
   return {
-    async create(state, items) {
+    /** Writes the items before the state, so that a state is never without its items. */
+    async create(state: ReplayState, items: readonly string[]): Promise<void> {
       await put(beside(state.replayId, 'items'), { items });
       await put(replayKey(state.replayId), state);
     },
-    async read(id) {
+    async read(id: string): Promise<StoredReplay | null> {
       // A store rejects a key that it cannot hold, and an id of a request can be anything.
       if (!isUlid(id)) return null;
       const [state, cancelled] = await Promise.all([readState(id), store.head(beside(id, 'cancelled'))]);
       return state && { state, cancelled: cancelled !== null };
     },
-    async items(id) {
+    async items(id: string): Promise<readonly string[]> {
       const document = await readDocument(store, beside(id, 'items'));
       if (!Array.isArray(document?.items)) throw new StoreError('read', `the items of replay ${id} are gone`);
       return document.items as string[];
     },
-    save: (state) => store.replace(replayKey(state.replayId), jsonOf(state), DOCUMENT_HEADERS),
-    async cancel(id, audit) {
+    save: (state: ReplayState) => store.replace(replayKey(state.replayId), jsonOf(state), DOCUMENT_HEADERS),
+    async cancel(id: string, audit: AuditInfo): Promise<void> {
       await put(beside(id, 'cancelled'), { ...audit, at: new Date().toISOString() });
     },
-    async *idsFrom(first) {
+    /** The ids from `first` on, oldest first. */
+    async *idsFrom(first: string): AsyncIterable<string> {
       for await (const key of store.keys(REPLAYS_FOLDER, {
         startAfter: REPLAYS_FOLDER + first,
         direct: true,

@@ -28,7 +28,7 @@ export interface ReplaysOptions extends ReplayRunParts, SelectionParts {
   readonly lease?: number | undefined;
 }
 
-interface ReplayQuery {
+export interface ReplayQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
   /** Only replays that exist for a client with these sources. Default: all. */
@@ -37,27 +37,7 @@ interface ReplayQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The replays of all replicas. Runs those that are created here, and goes on with those that no replica works on. */
-export interface Replays {
-  /**
-   * What `create` would select. Rejects with `request-invalid` for a bad selector, and with `conflict` for a refetch when the
-   * service's API is not configured.
-   */
-  preview(selector: ReplaySelector, signal?: AbortSignal): Promise<ReplaySelection>;
-  /** Resolves with the id as soon as the replay is durable. Once `start` was called, it runs in the background. */
-  create(selector: ReplaySelector, audit: AuditInfo): Promise<string>;
-  view(id: string): Promise<ReplayInFull | null>;
-  /** Newest first, those whose orders the index has. Where some exist only for other clients a page may be short. */
-  page(query: ReplayQuery): Promise<ReplayList>;
-  /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
-  cancel(id: string, audit: AuditInfo): Promise<ReplayInFull | null>;
-  /** Runs a replay in the foreground; only for one that was just created here, without `start`. */
-  run(id: string, signal: AbortSignal, onProgress: (state: ReplayState) => void): Promise<RunEnd>;
-  /** Begins to go on with abandoned replays. */
-  start(): void;
-  /** Stops what runs here; another replica can go on with it immediately. */
-  stop(): Promise<void>;
-}
+export type Replays = ReturnType<typeof createReplays>;
 
 /** Name of the list in its cursors. */
 const LIST = 'replays';
@@ -69,7 +49,8 @@ const MAX_AGE = 30 * 24 * 3_600_000;
 /** By then every replica has written what it creates, however wrong its clock is. */
 const SETTLED = 3_600_000;
 
-export function createReplays(options: ReplaysOptions): Replays {
+/** The replays of all replicas. Runs those that are created here, and goes on with those that no replica works on. */
+export function createReplays(options: ReplaysOptions) {
   const { replays, lease = LEASE, onError } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
@@ -133,9 +114,14 @@ export function createReplays(options: ReplaysOptions): Replays {
   }
 
   return {
+    /**
+     * What `create` would select. Rejects with `request-invalid` for a bad selector, and with `conflict` for a refetch when the
+     * service's API is not configured.
+     */
     preview,
     view,
-    async create(selector, audit) {
+    /** Resolves with the id as soon as the replay is durable. Once `start` was called, it runs in the background. */
+    async create(selector: ReplaySelector, audit: AuditInfo): Promise<string> {
       const selection = await preview(selector);
       const state = newReplayState(selector, selection, audit, options.owner);
       const { replayId } = state;
@@ -146,7 +132,8 @@ export function createReplays(options: ReplaysOptions): Replays {
       if (search !== null) launch(state);
       return replayId;
     },
-    async page({ scope = null, cursor, ...query }) {
+    /** Newest first, those whose orders the index has. Where some exist only for other clients a page may be short. */
+    async page({ scope = null, cursor, ...query }: ReplayQuery): Promise<ReplayList> {
       const before =
         cursor && decodePlace(LIST, cursor, ([line]) => (typeof line === 'string' ? line : null));
       const found = await options.view.deliveries({ ...query, ...ORDERS, cursor: before });
@@ -163,7 +150,8 @@ export function createReplays(options: ReplaysOptions): Replays {
         index: found.index,
       };
     },
-    async cancel(id, audit) {
+    /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
+    async cancel(id: string, audit: AuditInfo): Promise<ReplayInFull | null> {
       const before = await view(id);
       if (before === null || before.state === 'cancelled') return before;
       if (before.state === 'done') throw new Problem('conflict', 'The replay has ended already.');
@@ -172,16 +160,19 @@ export function createReplays(options: ReplaysOptions): Replays {
       await replays.cancel(id, audit);
       return view(id);
     },
-    async run(id, signal, onProgress) {
+    /** Runs a replay in the foreground; only for one that was just created here, without `start`. */
+    async run(id: string, signal: AbortSignal, onProgress: (state: ReplayState) => void): Promise<RunEnd> {
       const found = await replays.read(id);
       if (found === null) throw new Problem('not-found', 'There is no such replay.');
       return runReplay(options, found.state, signal, onProgress);
     },
-    start() {
+    /** Begins to go on with abandoned replays. */
+    start(): void {
       const onFailed = (error: unknown) => onError?.(error);
       search = repeat(() => launchAbandoned().catch(onFailed), { interval: lease, firstWithin: 0 });
     },
-    async stop() {
+    /** Stops what runs here; another replica can go on with it immediately. */
+    async stop(): Promise<void> {
       stopping.abort();
       await search?.stop();
       await Promise.all(running.values());

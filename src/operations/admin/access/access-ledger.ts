@@ -18,7 +18,7 @@ export interface ContentRead {
 }
 
 /** A credential that an operator had checked. */
-interface CredentialCheck {
+export interface CredentialCheck {
   readonly access: Access;
   readonly peer: ContentRead['peer'];
   readonly source: string;
@@ -26,34 +26,24 @@ interface CredentialCheck {
   readonly passed: boolean;
 }
 
-/** Records in the ledger who used the admin port to look at content or to check a credential, and who signed in. */
-export interface AccessLedger {
-  /**
-   * Resolves when the ledger holds a line of this read. Rejects with `StoreError` when it cannot be written: then nothing may be
-   * shown. Reads of the same item with the same token from the same address share a line for a minute, because a player asks
-   * for many ranges.
-   */
-  read(read: ContentRead): Promise<void>;
-  /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result must not be shown. */
-  credentialChecked(check: CredentialCheck): Promise<void>;
-  /** Records the first use of a token from an address within an hour. Never rejects: it must not delay anything. */
-  signedIn(access: Access, peer: ContentRead['peer']): void;
-  /** Records at most one failure a minute of each cause, so that unauthenticated clients cannot fill the ledger. */
-  signInFailed(failure: Pick<FailedSignIn, 'cause' | 'peer'>): void;
-}
-
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** Reads that are remembered at a time; further ones get a line each. Sign-ins in an hour; further ones get none. */
 const MAX_REMEMBERED = 10_000;
 
-export function createAccessLedger(ledger: Pick<Ledger, 'append'>): AccessLedger {
+/** Records in the ledger who used the admin port to look at content or to check a credential, and who signed in. */
+export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
   const reads = createOncePer(MINUTE);
   const signIns = createOncePer(HOUR);
   const failures = createOncePer(MINUTE);
 
   return {
-    read({ access: { actor }, peer, jobId, source, item }) {
+    /**
+     * Resolves when the ledger holds a line of this read. Rejects with `StoreError` when it cannot be written: then nothing may be
+     * shown. Reads of the same item with the same token from the same address share a line for a minute, because a player asks
+     * for many ranges.
+     */
+    read({ access: { actor }, peer, jobId, source, item }: ContentRead): Promise<void> {
       const name = [actor, peer ?? '', jobId, item?.key ?? ''].join('\n');
       return reads.once(name, () =>
         ledger.append(
@@ -66,14 +56,16 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>): AccessLedger
         ),
       );
     },
-    credentialChecked: ({ access: { actor }, peer, source, passed }) =>
+    /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result must not be shown. */
+    credentialChecked: ({ access: { actor }, peer, source, passed }: CredentialCheck) =>
       ledger.append(
         accessLine({
           ...{ actor, source, peer, method: 'POST', outcome: 'credential-checked' },
           reason: passed ? null : 'credential-invalid',
         }),
       ),
-    signedIn({ actor }, peer) {
+    /** Records the first use of a token from an address within an hour. Never rejects: it must not delay anything. */
+    signedIn({ actor }: Access, peer: ContentRead['peer']): void {
       // A client with one token can use any number of addresses.
       if (signIns.isFull()) return;
       const line = { actor, peer, outcome: 'signed-in' };
@@ -83,7 +75,8 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>): AccessLedger
           // The store is down: the next request tries again.
         });
     },
-    signInFailed({ cause, peer }) {
+    /** Records at most one failure a minute of each cause, so that unauthenticated clients cannot fill the ledger. */
+    signInFailed({ cause, peer }: Pick<FailedSignIn, 'cause' | 'peer'>): void {
       // A request without any token is no attempt: the page asks like this before a sign-in.
       if (cause === 'missing') return;
       const line = {

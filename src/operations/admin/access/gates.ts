@@ -3,28 +3,7 @@ import { finished } from 'node:stream/promises';
 import { Problem } from '../../../domain/problem.js';
 import { createSlots } from './slots.js';
 
-/**
- * Operators' reads of the store and the ledger: a few at a time, fewer beside callbacks, and each only as long as somebody waits for its
- * answer.
- */
-export interface ReadGate {
-  /**
-   * Runs a read as soon as fewer than eight are at work; beside callbacks these take turns, two at a time. Its signal aborts when the
-   * clients of all who wait for it have disconnected.
-   *
-   * @param question one that equals a question whose answer is being read shares that answer; null shares none
-   * @throws Problem `overloaded` when no slot becomes free in time, or the client disconnects
-   */
-  pass<T>(
-    question: string | null,
-    response: ServerResponse,
-    read: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T>;
-  /** The same for an answer that has a deadline of its own: it shares, and waits behind no other read. */
-  share<T>(question: string, response: ServerResponse, read: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** Something was changed: later questions share no answer that was begun before. */
-  changed(): void;
-}
+export type ReadGate = ReturnType<typeof createReadGate>;
 
 export interface ReadGateOptions {
   /** Whether callbacks arrive. Default: never. */
@@ -44,11 +23,15 @@ interface SharedRead {
 /** Reads that run beside callbacks: files are read by four threads of Node, which callbacks need as well. */
 const BESIDE_CALLBACKS = 2;
 
+/**
+ * Operators' reads of the store and the ledger: a few at a time, fewer beside callbacks, and each only as long as somebody waits for its
+ * answer.
+ */
 export function createReadGate({
   slots = 8,
   patience = 5_000,
   isReceiving = () => false,
-}: ReadGateOptions = {}): ReadGate {
+}: ReadGateOptions = {}) {
   const refusal = `${slots} reads are at work here already; try again when one has ended.`;
   const line = createSlots(() => slots, patience, refusal);
   const turns = createSlots(() => (isReceiving() ? BESIDE_CALLBACKS : slots), null, refusal);
@@ -100,27 +83,31 @@ export function createReadGate({
   }
 
   return {
-    pass: (question, response, read) => join(question, response, (signal) => run(signal, read)),
+    /**
+     * Runs a read as soon as fewer than eight are at work; beside callbacks these take turns, two at a time. Its signal aborts when the
+     * clients of all who wait for it have disconnected.
+     *
+     * @param question one that equals a question whose answer is being read shares that answer; null shares none
+     * @throws Problem `overloaded` when no slot becomes free in time, or the client disconnects
+     */
+    pass: <T>(question: string | null, response: ServerResponse, read: (signal: AbortSignal) => Promise<T>) =>
+      join(question, response, (signal) => run(signal, read)),
+    /** The same for an answer that has a deadline of its own: it shares, and waits behind no other read. */
     share: join,
+    /** Something was changed: later questions share no answer that was begun before. */
     changed: () => shared.clear(),
   };
 }
 
-/** Tracks the changes in flight on the admin port, so that a shutdown can wait for them. */
-export interface ChangeGate {
-  /** Runs a change; once the gate is closed, rejects with `draining` without running it. */
-  pass<T>(response: ServerResponse, change: () => Promise<T>): Promise<T>;
-  /** Lets no further change begin. */
-  close(): void;
-  /** Resolves when every change has ended and was answered, or its client has disconnected. */
-  whenEmpty(): Promise<void>;
-}
+export type ChangeGate = ReturnType<typeof createChangeGate>;
 
-export function createChangeGate(): ChangeGate {
+/** Tracks the changes in flight on the admin port, so that a shutdown can wait for them. */
+export function createChangeGate() {
   const inFlight = new Set<Promise<unknown>>();
   let closed = false;
   return {
-    async pass(response, change) {
+    /** Runs a change; once the gate is closed, rejects with `draining` without running it. */
+    async pass<T>(response: ServerResponse, change: () => Promise<T>): Promise<T> {
       if (closed) throw new Problem('draining', 'This replica is shutting down; try again.');
       const work = change();
       const ended = Promise.allSettled([work, finished(response)]);
@@ -128,10 +115,12 @@ export function createChangeGate(): ChangeGate {
       void ended.then(() => inFlight.delete(ended));
       return work;
     },
-    close() {
+    /** Lets no further change begin. */
+    close(): void {
       closed = true;
     },
-    async whenEmpty() {
+    /** Resolves when every change has ended and was answered, or its client has disconnected. */
+    async whenEmpty(): Promise<void> {
       while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };

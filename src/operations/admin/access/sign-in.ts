@@ -7,18 +7,7 @@ import type { SignInFailure } from '../../../observe/metrics/sign-in-metrics.js'
 import { type Access, type AdminToken, accessOf } from './access.js';
 import { createAttemptCounter } from './attempt-counter.js';
 
-/** Authenticates requests to the admin API. */
-export interface SignIn {
-  /** What the token of the request permits. Throws `SignInRefusal`. */
-  authenticate(request: IncomingMessage): Access;
-  /**
-   * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. It is derived
-   * from the token, so that every replica accepts it and it expires with the token.
-   */
-  issueTicket(actor: string, jobId: string): Promise<{ readonly ticket: string; readonly expires: string }>;
-  /** What the token permits that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
-  ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<Access>;
-}
+export type SignIn = ReturnType<typeof createSignIn>;
 
 export interface SignInOptions {
   /** Tokens by name. */
@@ -38,7 +27,8 @@ export interface SignInOptions {
 /** Milliseconds: long enough to play a recording, short enough to be of little use to a reader of a log. */
 const TICKET_LIFETIME = 3_600_000;
 
-export function createSignIn(options: SignInOptions): SignIn {
+/** Authenticates requests to the admin API. */
+export function createSignIn(options: SignInOptions) {
   const { clock = Date.now, deriveKey = deriveByScrypt } = options;
   const ticketKey = createTicketKeys(options.tokens, deriveKey);
   const tokens = Object.entries(options.tokens).map(([name, token]) => ({
@@ -53,7 +43,8 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 
   return {
-    authenticate(request) {
+    /** What the token of the request permits. Throws `SignInRefusal`. */
+    authenticate(request: IncomingMessage): Access {
       const values = request.headersDistinct.authorization ?? [];
       const [, token] = /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(values[0] ?? '') ?? [];
       if (values.length !== 1 || token === undefined) {
@@ -65,12 +56,20 @@ export function createSignIn(options: SignInOptions): SignIn {
       const matching = tokens.filter(({ digest }) => timingSafeEqual(presented, digest));
       return matching[0]?.access ?? refuse(request, 'wrong', 'The bearer token is not valid.');
     },
-    async issueTicket(actor, jobId) {
+    /**
+     * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. It is derived
+     * from the token, so that every replica accepts it and it expires with the token.
+     */
+    async issueTicket(
+      actor: string,
+      jobId: string,
+    ): Promise<{ readonly ticket: string; readonly expires: string }> {
       const expires = clock() + TICKET_LIFETIME;
       const mark = (await ticketMark(actor, expires, jobId)).toString('base64url');
       return { ticket: `${actor}.${expires}.${mark}`, expires: new Date(expires).toISOString() };
     },
-    async ticket(ticket, jobId, request) {
+    /** What the token permits that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
+    async ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<Access> {
       const [, name, expires, mark] = /^([a-z0-9-]{1,64})\.(\d{1,16})\.([\w-]{43})$/.exec(ticket) ?? [];
       const token = tokens.find(({ access }) => access.actor === name);
       const detail = 'The ticket is not valid or has expired.';

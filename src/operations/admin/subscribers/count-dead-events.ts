@@ -9,17 +9,7 @@ import type { DeadEvents } from '../../answers/subscribers.js';
 
 type DeadCause = DeadEvents['causes'][number];
 
-/** The events of a subscriber that ended without being sent, as the store holds them. Methods reject with `StoreError` and `IndexError`. */
-export interface DeadEventCounter {
-  /** How many, by source. */
-  bySource(
-    subscriber: string,
-    scope: SourceScope,
-    signal?: AbortSignal,
-  ): Promise<ReadonlyMap<string | null, number>>;
-  /** What they have in common, the largest group first. */
-  causes(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]>;
-}
+export type DeadEventCounter = ReturnType<typeof createDeadEventCounter>;
 
 /** What a count needs to know of an event. */
 interface Known {
@@ -47,13 +37,12 @@ const READ_AT_ONCE = 16;
 const MAX_REMEMBERED = 50_000;
 
 /**
+ * The events of a subscriber that ended without being sent, as the store holds them. Methods reject with `StoreError` and `IndexError`.
+ *
  * Counts all dead events: a listing has a thousand, and the index knows their sources. A count is reused for one millisecond per event, so
  * that an open page does not keep listing.
  */
-export function createDeadEventCounter(
-  store: ObjectStore,
-  sent: Pick<SentQuestions, 'facts'>,
-): DeadEventCounter {
+export function createDeadEventCounter(store: ObjectStore, sent: Pick<SentQuestions, 'facts'>) {
   const oneAtATime = pLimit(1);
   const remembered = new Map<string, Known>();
   const counted = new Map<
@@ -115,13 +104,19 @@ export function createDeadEventCounter(
   }
 
   return {
-    async bySource(subscriber, scope, signal) {
+    /** How many, by source. */
+    async bySource(
+      subscriber: string,
+      scope: SourceScope,
+      signal?: AbortSignal,
+    ): Promise<ReadonlyMap<string | null, number>> {
       const counts = new Map<string | null, number>();
       for (const { source, count: events } of await count(subscriber, signal))
         if (isInScope(scope, source)) counts.set(source, (counts.get(source) ?? 0) + events);
       return counts;
     },
-    async causes(subscriber, scope, signal) {
+    /** What they have in common, the largest group first. */
+    async causes(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]> {
       const visible = (await count(subscriber, signal)).filter(({ source }) => isInScope(scope, source));
       const codes = [...new Set(visible.map(({ code }) => code))];
       const causes = codes.map(async (code): Promise<DeadCause> => {

@@ -60,15 +60,7 @@ export interface RecoveryReport {
   readonly faults: readonly RunFault[];
 }
 
-export interface ReportBuilder {
-  /** @param record null when the service did not show the job */
-  add(job: RecoveredJob, record: JobRecord | null): void;
-  /** @param source the one that its callback URL names, where that leads here */
-  ignore(source: string | null): void;
-  fault(region: string | null, reason: string): void;
-  /** @param finishedAt milliseconds since the epoch */
-  finish(finishedAt: number): RecoveryReport;
-}
+export type ReportBuilder = ReturnType<typeof buildReport>;
 
 interface ReportScope {
   /** Milliseconds since the epoch. */
@@ -86,7 +78,7 @@ const MAX_YOUNG_PENDING = 1000;
 /** Names of sources in a report: a submitter may have put something else in their place, another for each job. */
 const MAX_UNCONFIGURED = 20;
 
-export function buildReport(scope: ReportScope): ReportBuilder {
+export function buildReport(scope: ReportScope) {
   const { earliest, limited, complete, expectations } = scope;
   const startedAt = new Date(scope.startedAt).toISOString();
   const jobs: RecoveredJob[] = [];
@@ -104,22 +96,25 @@ export function buildReport(scope: ReportScope): ReportBuilder {
     record !== null &&
     Date.parse(record.created_at) > scope.startedAt - LIST_OVERLAP;
   return {
-    add(job, record) {
+    /** @param record null when the service did not show the job */
+    add(job: RecoveredJob, record: JobRecord | null): void {
       outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
       if (job.recorded) recorded += 1;
       if (isYoungPending(job, record)) youngPending += 1;
       if (job.outcome === 'matched' || job.outcome === 'expired') return;
       if (!isYoungPending(job, record) || youngPending <= MAX_YOUNG_PENDING) jobs.push(job);
     },
-    ignore(source) {
+    /** @param source the one that its callback URL names, where that leads here */
+    ignore(source: string | null): void {
       ignored += 1;
       if (source === null || (unconfigured.size === MAX_UNCONFIGURED && !unconfigured.has(source))) return;
       unconfigured.set(source, (unconfigured.get(source) ?? 0) + 1);
     },
-    fault(region, reason) {
+    fault(region: string | null, reason: string): void {
       faults.push({ region, reason });
     },
-    finish(finishedAt) {
+    /** @param finishedAt milliseconds since the epoch */
+    finish(finishedAt: number): RecoveryReport {
       const isSeen = (name: string) => faults.every(({ region }) => region !== null && region !== name);
       return {
         startedAt,

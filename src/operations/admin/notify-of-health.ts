@@ -50,7 +50,8 @@ export function noticeSubscribers(all: ReadonlyMap<string, EventFilter>): Map<st
 export function createHealthNotices(options: NoticesOptions) {
   const { subscribers, outbox, store, health, onError, clock = Date.now } = options;
   const known = new Map<string, TrackedIssues>();
-  const failedAt = new Map<string, number>();
+  /** When a subscriber did not take the notice of an issue, by both; the last failure comes last. */
+  const failures = new Map<string, Map<string, number>>();
   let isSender = false;
   let saved = '';
   let looking: ReturnType<typeof repeat> | null = null;
@@ -74,13 +75,19 @@ export function createHealthNotices(options: NoticesOptions) {
   }
 
   async function sendTo(name: string, events: readonly string[], signal: AbortSignal): Promise<void> {
-    if (Math.abs(clock() - (failedAt.get(name) ?? Number.NEGATIVE_INFINITY)) < PAUSE) return;
-    for (const issue of Object.values(issuesOf(name))) {
-      const event = dueEvent(issue, store.location, clock());
+    const failed = failures.get(name) ?? new Map<string, number>();
+    failures.set(name, failed);
+    if (Math.abs(clock() - ([...failed.values()].at(-1) ?? Number.NEGATIVE_INFINITY)) < PAUSE) return;
+    const tracked = issuesOf(name);
+    // A notice that is never taken holds up no others.
+    const names = [...Object.keys(tracked).filter((issue) => !failed.has(issue)), ...failed.keys()];
+    for (const issue of names) {
+      failed.delete(issue);
+      const event = tracked[issue] === undefined ? null : dueEvent(tracked[issue], store.location, clock());
       if (event === null) continue;
       const isWanted = events.includes(eventName(event));
       if (isWanted && !(await outbox.send(name, event, signal)).delivered)
-        return void failedAt.set(name, clock());
+        return void failed.set(issue, clock());
       known.set(name, afterDelivery(issuesOf(name), event));
     }
   }

@@ -4,7 +4,6 @@ import type { S3Settings } from '../../../src/store/s3/s3-options.js';
 import type { StoreUnderTest } from '../../contract/object-store.js';
 import { type S3StandIn, startS3StandIn } from './s3-stand-in.js';
 
-export const PART = 5 * 1024 * 1024;
 /** Key prefix of the store within the stand-in's bucket. */
 export const PREFIX = 'some/prefix/';
 
@@ -25,7 +24,7 @@ export async function openStandInPlace(
 ): Promise<StoreUnderTest & { standIn: S3StandIn }> {
   const standIn = await startS3StandIn();
   const s3 = { ...standInS3(standIn), ...settings };
-  const options = { url: `s3://bucket/${PREFIX}`, partSize: PART, s3 };
+  const options = { url: `s3://bucket/${PREFIX}`, partSize: 5 * 1024 * 1024, s3 };
   return { standIn, options, dispose: () => standIn.close() };
 }
 

@@ -17,6 +17,7 @@ const HEALTH_EVENTS = ['health.opened', 'health.closed'] as const;
 describe('notices of health', () => {
   let person: RecordingServer;
   let answer: number;
+  let refuses: readonly string[];
   let isStoreDown: boolean;
   let isStoreFull: boolean;
   let now: number;
@@ -27,8 +28,10 @@ describe('notices of health', () => {
 
   beforeEach(async () => {
     [answer, isStoreDown, now, issues, outboxes] = [204, false, Date.parse('2026-03-04T05:06:07Z'), [], []];
-    [isStoreFull, first] = [false, 'a'];
-    person = await recordingServer(() => answer);
+    [isStoreFull, first, refuses] = [false, 'a', []];
+    person = await recordingServer((_, request) =>
+      refuses.includes(String(eventOf<ReceiverEvent>(request).subject)) ? 422 : answer,
+    );
     store = createMemoryStore((operation) => {
       if (isStoreDown || (isStoreFull && operation === 'replace')) throw new Error('the store is down');
     });
@@ -122,6 +125,17 @@ describe('notices of health', () => {
     const arrived = ids().length;
     await pass(600_000, only);
     expect(ids()).toHaveLength(arrived);
+  });
+
+  it('hold up no others when they are never answered 2xx', async () => {
+    const only = replica('a');
+    issues = [STORE, QUARANTINE, issueOf('index-behind', { reason: 'its disk is full', since: null })];
+    refuses = ['store-not-writable', 'quarantine-growing'];
+    await pass(OPEN_AFTER + 300_000, only);
+    expect(sent().filter((each) => each === 'opened index-behind')).toHaveLength(1);
+    refuses = [];
+    await pass(300_000, only);
+    expect(sent().slice(-2).sort()).toEqual(['opened quarantine-growing', 'opened store-not-writable']);
   });
 
   it('wait for nothing that a clock said which was a day ahead', async () => {

@@ -14,18 +14,7 @@ export interface DemoJob {
   readonly fate: string;
 }
 
-export interface DemoWork {
-  /** Everything arrives, some of it only at the second attempt or twice. */
-  goodTimes(): Promise<DemoJob[]>;
-  /** Callbacks are lost, with and without the service noticing. */
-  badMinute(): Promise<DemoJob[]>;
-  /** One job after the tour; every third callback is lost. */
-  oneMore(): Promise<DemoJob>;
-  /** A job whose transcript is in the store. */
-  example(): string;
-  /** Holds what is in the store against what the service has. */
-  compare(): Promise<{ exact: number; expected: number; extra: number }>;
-}
+export type DemoWork = ReturnType<typeof demoWork>;
 
 interface Order {
   readonly contents: readonly RetrievableKind[];
@@ -61,7 +50,7 @@ const BAD_MINUTE: readonly Order[] = [
   { contents: ['transcript.txt'], fault: SILENT },
 ];
 
-export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
+export function demoWork({ simulator, listening, parts }: DemoStage) {
   const done: { readonly id: string; readonly items: readonly RetrievableKind[] }[] = [];
   let submitted = 0;
 
@@ -98,11 +87,16 @@ export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
   }
 
   return {
+    /** Everything arrives, some of it only at the second attempt or twice. */
     goodTimes: () => Promise.all(GOOD_TIMES.map(submit)),
+    /** Callbacks are lost, with and without the service noticing. */
     badMinute: () => Promise.all(BAD_MINUTE.map(submit)),
+    /** One job after the tour; every third callback is lost. */
     oneMore: () => submit({ contents: JSON_ONLY, ...(submitted % 3 === 0 ? { fault: SILENT } : {}) }),
+    /** A job whose transcript is in the store. */
     example: () => done.find(({ items }) => items[0] === 'transcript.json-v2')?.id ?? '',
-    async compare() {
+    /** Holds what is in the store against what the service has. */
+    async compare(): Promise<{ exact: number; expected: number; extra: number }> {
       let [exact, expected, found] = [0, 0, 0];
       for (const { id, items } of done) {
         for await (const _ of parts.store.list(`jobs/${id}/`)) found += 1;

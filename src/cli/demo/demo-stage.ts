@@ -2,27 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type OpenArchive, openArchiveParts } from '../../app/archive-parts.js';
+import { openArchiveParts } from '../../app/archive-parts.js';
 import { indexOfService } from '../../app/open-ledger.js';
 import { createService } from '../../app/service/create-service.js';
-import type { Listening } from '../../app/service/service.js';
 import { parseConfig } from '../../config/config.js';
 import { createLogger } from '../../observe/logger.js';
 import { createSimulator, type Simulator } from '../../simulator/simulator.js';
 import { packageVersion } from '../package-version.js';
 
-/** Receiver and service double on loopback, with data of their own. */
-export interface DemoStage {
-  readonly listening: Listening;
-  readonly simulator: Simulator;
-  /** The receiver's store and recovery, as a command in another process would open them. */
-  readonly parts: OpenArchive;
-  readonly adminToken: string;
-  /** Folder of a configuration that other commands can be pointed at. */
-  readonly configFolder: string;
-  readonly dataFolder: string;
-  close(): Promise<void>;
-}
+export type DemoStage = Awaited<ReturnType<typeof openDemoStage>>;
 
 const ADMIN_TOKEN = 'demo-token-not-secret';
 
@@ -32,7 +20,8 @@ export const DEMO_CREDENTIAL = 'X-Callback-Token: demo-credential-not-secret';
 /** Retries that take the service 65 seconds take 1.3 here. */
 const TIME_SCALE = 0.02;
 
-export async function openDemoStage(): Promise<DemoStage> {
+/** Receiver and service double on loopback, with data of their own. */
+export async function openDemoStage() {
   const folder = await mkdtemp(join(tmpdir(), 'transcript-receiver-demo-'));
   const simulator = await createSimulator({
     regions: { eu1: 0, us1: 0 },
@@ -55,11 +44,13 @@ export async function openDemoStage(): Promise<DemoStage> {
   return {
     listening,
     simulator,
+    /** The receiver's store and recovery, as a command in another process would open them. */
     parts,
     adminToken: ADMIN_TOKEN,
+    /** Folder of a configuration that other commands can be pointed at. */
     configFolder: folder,
     dataFolder: join(folder, 'data'),
-    async close() {
+    async close(): Promise<void> {
       await simulator.close();
       await service.stop();
       await parts.close();

@@ -1,15 +1,8 @@
-import type { SentAttempt } from '../../domain/sent-attempt.js';
 import { parseSegment } from '../../ledger/parse-segment.js';
 import { subscriberOf } from '../../ledger/segment-key.js';
 import { LINES } from '../schema.js';
 import { parseAttempts } from './parse-attempts.js';
 import type { SegmentContent } from './segment-content.js';
-
-interface Entry<Line> {
-  readonly line: Line;
-  /** In the segment. */
-  readonly index: number;
-}
 
 /** A line of a delivery, and where it is in the segment. */
 export type ReadLine = ReturnType<typeof parseSegment>['entries'][number];
@@ -17,7 +10,7 @@ export type ReadLine = ReturnType<typeof parseSegment>['entries'][number];
 /** The lines of a segment that go into the index, and how many do not. */
 export interface ReadContent {
   readonly entries: readonly ReadLine[];
-  readonly attempts: readonly Entry<SentAttempt>[];
+  readonly attempts: ReturnType<typeof parseAttempts>['attempts'];
   readonly unreadable: number;
 }
 

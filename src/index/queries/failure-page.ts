@@ -5,17 +5,11 @@ import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import {
   type FailingQuery,
-  type FailurePosition,
+  type FailuresQuery,
   failingLines,
   findFailures,
   type IndexedFailure,
 } from './find-failures.js';
-
-export interface FailurePageQuery extends FailingQuery {
-  readonly limit: number;
-  /** A cursor: only jobs behind this position. */
-  readonly after: FailurePosition | null;
-}
 
 export interface IndexedFailurePage {
   readonly jobs: readonly IndexedFailure[];
@@ -29,10 +23,7 @@ export interface IndexedFailurePage {
 const MOST_CAUSES = 100;
 
 /** A page of the failing jobs; those whose results the service deletes first come first. */
-export function failurePage(
-  index: AskedIndex,
-  { limit, after, ...query }: FailurePageQuery,
-): IndexedFailurePage {
+export function failurePage(index: AskedIndex, query: FailuresQuery): IndexedFailurePage {
   const { database, classes } = index;
   const groups = failureGroups(database, classes, query);
   const counts = new Map<string, number>();
@@ -40,7 +31,7 @@ export function failurePage(
     if (query.cause === undefined || causeOf(group) === query.cause)
       counts.set(group.outcome, (counts.get(group.outcome) ?? 0) + group.count);
   return {
-    jobs: findFailures(index, { ...query, limit, after }),
+    jobs: findFailures(index, query),
     counts: Object.fromEntries(counts),
     causes: failureCauses(groups).filter(({ code }, at) => at < MOST_CAUSES || code === query.cause),
   };

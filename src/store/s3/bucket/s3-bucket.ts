@@ -1,26 +1,14 @@
-import type { S3Client } from '@aws-sdk/client-s3';
-import { bucketAddress, createS3Client, type S3Limits, s3Limits } from '../s3-client.js';
-import type { S3Settings, S3StoreOptions } from '../s3-options.js';
+import { bucketAddress, createS3Client, s3Limits } from '../s3-client.js';
+import type { S3StoreOptions } from '../s3-options.js';
 import { createAnswerCheck } from '../wire/answer-check.js';
 import { S3Sender } from '../wire/s3-sender.js';
-import { createServerClock, type ServerClock } from '../wire/s3-signer.js';
+import { createServerClock } from '../wire/s3-signer.js';
 import { storeConnect } from '../wire/store-connect.js';
 
-/** A bucket and what all operations on it share. */
-export interface S3Bucket {
-  readonly client: S3Client;
-  readonly sender: S3Sender;
-  readonly clock: Pick<ServerClock, 'ahead'>;
-  readonly bucket: string;
-  /** Empty or ending in `/`. */
-  readonly prefix: string;
-  readonly settings: S3Settings;
-  readonly limits: S3Limits;
-  /** Ends connections; requests that are under way fail, and are not repeated. */
-  close(): Promise<void>;
-}
+export type S3Bucket = Awaited<ReturnType<typeof openBucket>>;
 
-export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
+/** A bucket and what all operations on it share. */
+export async function openBucket(options: S3StoreOptions) {
   const { bucket, prefix, settings, onNotice } = options;
   const closing = new AbortController();
   const limits = s3Limits(settings, closing.signal);
@@ -38,11 +26,21 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
     clock,
     connect,
   });
-  const close = async () => {
-    closing.abort();
-    await sender.close().finally(() => client.destroy());
+  return {
+    client,
+    sender,
+    clock,
+    bucket,
+    /** Empty or ending in `/`. */
+    prefix,
+    settings,
+    limits,
+    /** Ends connections; requests that are under way fail, and are not repeated. */
+    async close(): Promise<void> {
+      closing.abort();
+      await sender.close().finally(() => client.destroy());
+    },
   };
-  return { client, sender, clock, bucket, prefix, settings, limits, close };
 }
 
 /** The SDK's address of an object. */

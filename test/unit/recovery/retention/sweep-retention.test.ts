@@ -151,13 +151,15 @@ describe('a sweep by age', () => {
     }
   });
 
-  it('goes by the later of the time of receipt and that of the file', async () => {
+  it('goes by the later of the time of receipt and that of the file, and for a replay by its state', async () => {
     const { put, keys, parts } = newArchive();
     const restored = await put('jobs/j1/data', 1 * DAY, { receivedAge: 99 * DAY });
     const touched = await put('jobs/j2/data', 99 * DAY, { receivedAge: 29 * DAY });
     await put('jobs/j3/data', 99 * DAY);
-    await sweepRetention(parts(PERIODS));
-    expect(await keys()).toEqual([restored, touched]);
+    const id = ulidAt(NOW - 99 * DAY);
+    const replay = [await put(replayKey(id), 1 * DAY), await put(`replays/${id}/items.json`, 99 * DAY)];
+    await sweepRetention(parts({ ...PERIODS, replays: 50 * DAY }));
+    expect(await keys()).toEqual([restored, touched, ...replay]);
   });
 
   it('writes one line for each job, kind and source, with counts and bytes, and nothing of the objects', async () => {

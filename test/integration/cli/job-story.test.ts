@@ -185,20 +185,6 @@ describe('an erased job, after its store is lost', () => {
     await folder.remove();
   });
 
-  it('is warned of before an empty store is filled', async () => {
-    await lost.lose();
-    const folder = await temporaryFolder();
-    const json = await cliIn(folder.path, 'reconcile', '--dry-run', '--json');
-    const text = await cliIn(folder.path, 'reconcile');
-    for (const { stderr } of [json, text])
-      expect(stderr).toMatch(
-        /the store is empty\. If it replaces another one, stop now, and copy \.erasures\//,
-      );
-    expect(JSON.parse(json.stdout)).toHaveProperty('outcomes');
-    expect((await cliIn(folder.path, 'reconcile')).stderr).not.toMatch(/the store is empty/);
-    await folder.remove();
-  });
-
   it('is warned of before a copy of a store is imported into an empty one', async () => {
     const copy = await temporaryFolder();
     const file = path.join(copy.path, 'jobs/j1/transcript.txt');

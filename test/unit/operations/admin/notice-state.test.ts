@@ -60,15 +60,6 @@ describe('notices of health', () => {
     ]);
   });
 
-  it('say nothing of an issue that does not last', () => {
-    expect(timeline((second) => (second < OPEN ? [QUARANTINE] : []), 3600)).toEqual([]);
-  });
-
-  it('announce a flapping problem once', () => {
-    const flapping = (second: number) => (second % 180 < 90 ? [QUARANTINE] : []);
-    expect(timeline(flapping, 6 * 3600)).toEqual([`${OPEN} opened quarantine-growing`]);
-  });
-
   it('announce an issue that shows in every second look', () => {
     expect(timeline((second) => (second % 30 === 0 ? [QUARANTINE] : []), 3600)).toHaveLength(1);
   });

@@ -288,14 +288,6 @@ describe('decodeBody: forms', () => {
     ]);
   });
 
-  it('keeps repeated names, each as an item', async () => {
-    const parts = ['a', 'b'].map((body) => ({ name: 'data', body }));
-    expect((await form(parts)).got).toEqual([
-      ['data', 'a'],
-      ['data', 'b'],
-    ]);
-  });
-
   it('has no items without parts', async () => {
     for (const body of [
       `--${BOUNDARY}--\r\n`,
@@ -329,11 +321,6 @@ describe('decodeBody: hazards of forms', () => {
     expect(
       (await form([{ name: 'transcript', type: 'application/json', body }], { sizes: [65_536] })).got,
     ).toEqual([['transcript.json-v2', body]]);
-  });
-
-  it('keeps a binary part without file name byte-exact', async () => {
-    const body = Buffer.from(Array.from({ length: 1024 }, (_, index) => index % 256));
-    expect((await form([{ name: 'data', type: 'audio/wav', body }])).items[0]?.bytes.equals(body)).toBe(true);
   });
 
   it.each([
@@ -437,9 +424,6 @@ describe('decodeBody: hazards of forms', () => {
   const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="data"\r\n\r\nRIFF`;
   it.each([
     ['no closing delimiter', part, 'multipart-unterminated'],
-    ['an open delimiter at the end', `${part}\r\n--${BOUNDARY}\r\n`, 'multipart-unterminated'],
-    ['half a closing delimiter', `${part}\r\n--${BOUNDARY}-`, 'multipart-unterminated'],
-    ['a header cut short', `--${BOUNDARY}\r\nContent-Disp`, 'multipart-unterminated'],
     ['bare line feeds', `${part}\r\n--${BOUNDARY}--\r\n`.replaceAll('\r', ''), 'multipart-unaccounted'],
     ['only a preamble', 'hello', 'multipart-unaccounted'],
     ['only white space', '\r\n', 'multipart-unterminated'],

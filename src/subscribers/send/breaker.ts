@@ -57,7 +57,9 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
      *   does not open the breaker
      */
     failed(retryAfterMs: number | null, firstTriedAt: number): void {
-      if (openSince === null && retryAfterMs === null && firstTriedAt < acceptedAt) return;
+      const isOwn = firstTriedAt < acceptedAt;
+      // Nothing begins during a pause: what fails then was in flight before, and shows nothing new.
+      if (retryAfterMs === null && (openSince === null ? isOwn : clock() < pausedUntil)) return;
       failures += 1;
       if (failures < FAILURES && retryAfterMs === null) return;
       const further = Math.max(1, failures - FAILURES + 1);

@@ -21,6 +21,8 @@ interface SenderOptions
 
 /** Events that may wait for a retry. Beyond it nothing new is sent. */
 const MAX_WAITING = 200;
+/** New events for each one that waited, while the address fails: whether it works shows a new one best. */
+const FIRSTS_WHILE_OPEN = 3;
 /** Milliseconds until a replica that may have lost its claim looks again whether it may send. */
 const HOLD_PAUSE = 500;
 
@@ -34,8 +36,8 @@ export class EventSender {
   readonly #aborting = new AbortController();
   readonly #changes = new EventEmitter();
   #inFlight = 0;
-  /** The last event that was tried had waited. */
-  #triedWaiting = false;
+  /** New events that were tried since one that had waited was. */
+  #firsts = 0;
   #stopped = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -146,13 +148,13 @@ export class EventSender {
       const isOpen = this.#breaker.openSince !== null;
       const mayTryFirst =
         this.#queue.length > 0 && this.#waiting.size + this.#attempts.trying.size < MAX_WAITING;
-      // Events that always fail hold up no others: new ones are tried by turns with those that wait.
-      const isTurnOfFirst = mayTryFirst && this.#triedWaiting;
+      // Events that always fail hold up no others.
+      const isTurnOfFirst = mayTryFirst && this.#firsts < (isOpen ? FIRSTS_WHILE_OPEN : 1);
       if (due !== null && !isTurnOfFirst && (due.state.nextTryAt <= now || isOpen)) {
-        this.#triedWaiting = true;
+        this.#firsts = 0;
         void this.#run(() => this.#attempts.tryAgain(due));
       } else if (mayTryFirst) {
-        this.#triedWaiting = false;
+        this.#firsts += 1;
         void this.#run(() => this.#tryFirst());
       } else {
         if (due !== null) pause = due.state.nextTryAt - now;

@@ -63,15 +63,21 @@ describe('the breaker of a subscriber', () => {
     expect([at.changes, at.breaker.mayStartAt(1), at.breaker.openSince]).toEqual([[true, false], 0, null]);
   });
 
-  it('doubles the pause with each failure, up to five minutes', () => {
+  it('doubles the pause with each failure behind it, up to five minutes, and not with those that were in flight', () => {
     const at = breakerOf();
-    at.fail(6);
-    expect(at.breaker.pausedUntil).toBe(START + 10 * SECOND);
-    at.fail(1000);
+    at.fail(8);
+    expect(at.breaker.pausedUntil).toBe(START + 5 * SECOND);
+    at.pass(5 * SECOND);
+    at.fail(1);
+    expect(at.breaker.pausedUntil).toBe(START + 15 * SECOND);
+    for (let n = 0; n < 100; n += 1) {
+      at.pass(5 * MINUTE);
+      at.fail(1);
+    }
     expect([at.changes, at.breaker.openSince, at.breaker.pausedUntil]).toEqual([
       [true],
       START,
-      START + 5 * MINUTE,
+      START + 5 * SECOND + 101 * 5 * MINUTE,
     ]);
   });
 

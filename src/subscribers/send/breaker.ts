@@ -1,4 +1,5 @@
 import { pauseAfterFailures } from '../../lib/time/retry.js';
+
 export type Breaker = ReturnType<typeof createBreaker>;
 
 interface BreakerOptions {
@@ -69,6 +70,11 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
       if (openSince !== null) return;
       openSince = clock();
       onChange(true);
+    },
+    /** The clock was set back: a pause would last for as much longer. */
+    forgetTimes(): void {
+      pausedUntil = clock();
+      acceptedAt = Number.NEGATIVE_INFINITY;
     },
   };
 }

@@ -25,6 +25,8 @@ const MAX_WAITING = 200;
 const FIRSTS_WHILE_OPEN = 3;
 /** Milliseconds until a replica that may have lost its claim looks again whether it may send. */
 const HOLD_PAUSE = 500;
+/** Milliseconds: a clock that is set back by less is let catch up. */
+const SET_BACK = 60_000;
 
 /** Sends the events of one subscriber: new ones in the order in which they are read, failed ones when they are due. */
 export class EventSender {
@@ -38,6 +40,8 @@ export class EventSender {
   #inFlight = 0;
   /** New events that were tried since one that had waited was. */
   #firsts = 0;
+  /** When it was last looked what is due. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -136,6 +140,7 @@ export class EventSender {
     const { maxInFlight, clock } = this.#options;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#noticeClock(clock());
     let pause = Number.POSITIVE_INFINITY;
     while (!this.#stopped && this.#inFlight < maxInFlight) {
       const now = clock();
@@ -163,6 +168,15 @@ export class EventSender {
     }
     if (!this.#stopped && Number.isFinite(pause))
       this.#timer = setTimeout(() => this.#pump(), Math.min(Math.max(1, pause), 60_000)).unref();
+  }
+
+  /** What waits would wait for as much longer as the clock was set back. */
+  #noticeClock(now: number): void {
+    if (now < this.#lookedAt - SET_BACK) {
+      this.#waiting.makeDue(now);
+      this.#breaker.forgetTimes();
+    }
+    this.#lookedAt = now;
   }
 
   async #run(work: () => Promise<void>): Promise<void> {

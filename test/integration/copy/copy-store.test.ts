@@ -238,7 +238,7 @@ describe('copyStore', () => {
     expect(report.finished).toBe(false);
   });
 
-  it('gets over answers that are lost and bodies that break off, and ends with an error while the store is away', async () => {
+  it('gets over requests and answers that are lost, and ends with an error while the store is away', async () => {
     const bodies = Array.from({ length: 15 }, () => randomBytes(2000));
     for (const [index, body] of bodies.entries()) await put(`jobs/j${index}/data`, body, artefact(body));
     const media = randomBytes(PART + 1);
@@ -258,6 +258,18 @@ describe('copyStore', () => {
     expect(standIn.requests.length).toBeLessThan(2000);
     proxy.fault = () => null;
     expect(await run()).toMatchObject({ copied: 50, there: 16, faultCount: 0 });
+  });
+
+  it('reads a body that breaks off once more', async () => {
+    // Of a smaller one nothing arrives before the connection is reset, and the request is repeated below this.
+    await put('jobs/media/data', randomBytes(4 * 1024 * 1024), PLAIN, to);
+    let isCut = false;
+    proxy.fault = ({ method, url }) => {
+      if (method !== 'GET' || !url.endsWith('/jobs/media/data') || isCut) return null;
+      isCut = true;
+      return { kind: 'cutAnswer', bytes: 3 * 1024 * 1024 };
+    };
+    expect(await run({ from: to, to: await openFolder() })).toMatchObject({ copied: 1, faultCount: 0 });
   });
 
   it('stops when it is told to, and continues', async () => {

@@ -131,7 +131,7 @@ describe('the record of what was sent', () => {
       'outbox/crm/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
       'outbox/crm/sent/dt=2026-03-02/hour=23/w~00000001.ndjson',
       'outbox/crm/sent-hours/dt=2026-03-02/hour=23/1.json',
-      'outbox/crm/sent/dt=2026-03-03/hour=13/w~00000001.ndjson',
+      'outbox/crm/sent/dt=2026-03-03/hour=12/w~00000001.ndjson',
       'outbox/crm/state.json',
       'outbox/other/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
     ];
@@ -139,7 +139,7 @@ describe('the record of what was sent', () => {
     await endSent(
       { store, clock: Date.now },
       'crm',
-      Date.parse('2026-03-03T12:00:00Z'),
+      Date.parse('2026-03-03T12:30:00Z'),
       new AbortController().signal,
     );
     expect([...store.objects.keys()].sort()).toEqual([...keys.slice(3)].sort());

@@ -18,7 +18,8 @@ export type RetentionView = ReturnType<typeof createRetentionView>;
 const REMEMBERED = 60_000;
 
 /**
- * What has expired: by the configured periods, and by what sweeps with other periods removed before. On a store whose own rules end objects the periods alone say what has ended.
+ * What has expired: by the configured periods, and by what sweeps with other periods removed before. On a store whose own rules end objects
+ * the periods alone say what has ended.
  *
  * @param shortest milliseconds: nothing younger has ended, whatever a sweep recorded whose clock was ahead. Recovery would otherwise not
  * look for what is missing.

@@ -7,7 +7,6 @@ import type { MergeParts } from '../../ledger/merge/merge-parts.js';
 import { inGroups } from '../../store/in-groups.js';
 
 const AT_ONCE = 8;
-const ALWAYS = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
 
 /**
  * Removes the hours of what was sent to a subscriber that began before an instant, in milliseconds since the epoch, and the segments of the
@@ -22,8 +21,9 @@ export async function endSent(
   const folder = sentFolder(subscriber);
   const end = hourAt(before);
   // Segments whose merged hour ended first would be merged again.
-  for (const root of [folder, mergedFolder(folder)])
-    for await (const hour of hoursInOrder(store, 'oldest', ...ALWAYS, [root])) {
+  for (const root of [folder, mergedFolder(folder)]) {
+    const hours = hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, [root]);
+    for await (const hour of hours) {
       signal.throwIfAborted();
       if (hour < end) await deleteAll(store, root + hour, signal);
       else if (root === folder)
@@ -31,6 +31,7 @@ export async function endSent(
           signal,
         });
     }
+  }
 }
 
 async function deleteAll(store: MergeParts['store'], folder: string, signal: AbortSignal): Promise<void> {

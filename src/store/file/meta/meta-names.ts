@@ -13,7 +13,8 @@ const SETTLED_MS = 5000;
 const MAX_HELD = 50_000;
 
 /**
- * Finds metadata whose inode is not known. Holds the names of the folder that was read last until it changes: of a restored backup each object of an hour would read them all.
+ * Finds metadata whose inode is not known. Holds the names of the folder that was read last until it changes: of a restored backup each
+ * object of an hour would read them all.
  *
  * @param list reads the names of a folder
  */

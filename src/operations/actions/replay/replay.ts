@@ -81,9 +81,14 @@ export async function runReplay(
   async function workOnStretch(): Promise<void> {
     const size = Math.max(4 * recovery.concurrency, OUTAGE);
     const stretch = items.slice(position(), position() + size);
-    const results = await workOn(stretch);
-    const waitingFor = await outageAt(results, items.slice(position() + size));
-    if (waitingFor !== null && !signal.aborted) return change({ ...state, waitingFor });
+    let results = await workOn(stretch);
+    if (mayBeOutage(results)) {
+      const last = await workOnLast(items.slice(position() + size));
+      const waitingFor = commonCause([...results, ...last]);
+      if (waitingFor !== null && !signal.aborted) return change({ ...state, waitingFor });
+      // The outage may have ended between the two.
+      results = await workOn(stretch);
+    }
     const aborted = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
     await count(stretch, aborted === -1 ? results : results.slice(0, aborted));
   }
@@ -92,24 +97,21 @@ export async function runReplay(
     return limit.map(some, async (item) => ahead.get(item) ?? workOnItem(parts, state, item, signal));
   }
 
-  /**
-   * Why nothing succeeds; null when something does. Items that fail by themselves can be in a row, so that the last ones behind them are tried
-   * as well.
-   */
-  async function outageAt(
-    results: readonly ReplayItemResult[],
-    rest: readonly string[],
-  ): Promise<string | null> {
-    const cause = results.length < OUTAGE ? null : commonCause(results);
-    if (cause === null || Date.now() - Date.parse(state.createdAt) > PATIENCE) return null;
+  function mayBeOutage(results: readonly ReplayItemResult[]): boolean {
+    const hasPatience = Date.now() - Date.parse(state.createdAt) <= PATIENCE;
+    return results.length >= OUTAGE && commonCause(results) !== null && hasPatience;
+  }
+
+  /** Items that fail by themselves can be in a row, so that the last ones behind them are tried before an outage is believed. */
+  async function workOnLast(rest: readonly string[]): Promise<ReplayItemResult[]> {
     const last = rest.filter((item) => !ahead.has(item)).slice(-OUTAGE);
-    if (last.length === 0 && ahead.size > 0) return null;
+    if (last.length === 0) return [...ahead.values()];
     const tried = await workOn(last);
     for (const [index, item] of last.entries()) {
       const result = tried[index];
       if (result?.failed === false) ahead.set(item, result);
     }
-    return commonCause([...results, ...tried]);
+    return tried;
   }
 
   async function count(stretch: readonly string[], results: readonly ReplayItemResult[]): Promise<void> {

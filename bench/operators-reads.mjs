@@ -5,8 +5,9 @@
  * with 200 or 503, p99 at most doubled.
  *
  *   npm run build && node bench/operators-reads.mjs [--bodies 100000] [--events 50000] [--replays 10000] [--clients 20]
- *     [--give-up 30] [--rate 20] [--seconds 60] [--equal] [--lines 1000000] [--main dist/main.js]
+ *     [--give-up 30] [--rate 20] [--seconds 60] [--pause 1] [--equal] [--lines 1000000] [--main dist/main.js]
  *
+ * A client asks again after as long as the page that asks it, with `--pause` after so many seconds.
  * With `--equal` all clients ask for the same page of the quarantine. With `--lines` the store has nothing but so many lines of the last
  * hour, and the clients ask what the page asks of the ledger; the first row is beside the building of the index.
  */
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '60' },
     lines: { type: 'string', default: '0' },
+    pause: { type: 'string' },
     equal: { type: 'boolean', default: false },
     main: { type: 'string', default: pathOf('../dist/main.js') },
   },
@@ -51,21 +53,27 @@ const TOKEN = 'token-of-the-benchmark';
 /** Megabytes of V8's old generation in the image's smallest container. */
 const HEAP = 192;
 const QUARANTINE = '/quarantine?limit=';
-const LISTS =
+/** What the page asks, and the seconds after which it asks again. */
+const QUESTIONS =
   lines > 0
     ? [
-        '/deliveries?limit=',
-        '/failures?limit=',
-        '/deliveries?outcome=refused&limit=',
-        '/deliveries?context=customer%3Dc7&limit=',
-        '/deliveries?job=crowded&limit=',
-        '/jobs/crowded',
-        '/summary?by=cause&limit=',
-        '/summary?by=context.customer&limit=',
-        '/jobs?text=job9999',
-        '/health',
+        ['/deliveries?limit=', 3],
+        ['/failures?limit=', 6],
+        ['/deliveries?outcome=refused&limit=', 3],
+        ['/deliveries?context=customer%3Dc7&limit=', 3],
+        ['/deliveries?job=crowded&limit=', 3],
+        ['/jobs/crowded', 8],
+        ['/summary?by=cause&limit=', 10],
+        ['/summary?by=context.customer&limit=', 60],
+        ['/jobs?text=job9999', 30],
+        ['/health', 4],
       ]
-    : [QUARANTINE, '/subscribers/crm/dead?limit=', '/replays?limit=', '/quarantine?state=all&limit='];
+    : [
+        [QUARANTINE, 6],
+        ['/subscribers/crm/dead?limit=', 4],
+        ['/replays?limit=', 3],
+        ['/quarantine?state=all&limit=', 6],
+      ];
 const HOUR = 3_600_000;
 const NOW = Date.now();
 const scratch = mkdtempSync(join(tmpdir(), 'operators-reads-'));
@@ -317,9 +325,8 @@ async function phase(receiver, name, rest, number) {
 
 /** Asks, gives up after a while, and comes again, as a page does that stays open. */
 async function client(receiver, n, seen, signal) {
-  const path = values.equal
-    ? `${QUARANTINE}50`
-    : LISTS[n % LISTS.length].replace(/=$/, `=${50 - Math.floor(n / LISTS.length)}`);
+  const [question, interval] = values.equal ? [QUARANTINE, 6] : QUESTIONS[n % QUESTIONS.length];
+  const path = question.replace(/=$/, `=${50 - (values.equal ? 0 : Math.floor(n / QUESTIONS.length))}`);
   while (!signal.aborted) {
     const began = performance.now();
     const patience = AbortSignal.timeout(giveUp * 1000);
@@ -332,7 +339,7 @@ async function client(receiver, n, seen, signal) {
       if (response.status === 200) seen.answered.push((performance.now() - began) / 1000);
       else if (response.status === 503 && response.headers.has('retry-after')) seen.refused += 1;
       else throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`);
-      await sleep(1000, null, { signal }).catch(() => undefined);
+      await sleep(Number(values.pause ?? interval) * 1000, null, { signal }).catch(() => undefined);
     } catch (error) {
       if (signal.aborted) return;
       if (patience.aborted) seen.givenUp += 1;

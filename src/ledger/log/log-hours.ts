@@ -1,24 +1,34 @@
-import type { ObjectStore } from '../../store/object-store.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { hourAt, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER, sentFolder } from '../ledger-keys.js';
 
 /** The folders of the ledger's hours. */
 const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
 
-/** Folders of the hours that have segments or merged hours, `dt=…/hour=HH/`; days are listed lazily. */
+/**
+ * Folders of the hours that have segments or merged hours, `dt=…/hour=HH/`; days are listed lazily.
+ *
+ * @param onUnlisted called with a day whose hours cannot be listed, which is left out; default: throws
+ */
 export async function* hoursInOrder(
   store: ObjectStore,
   order: 'newest' | 'oldest',
   since: number,
   until: number,
   roots: readonly string[] = ROOTS,
+  onUnlisted: (day: string, error: StoreError) => Promise<void> = (_day, error) => Promise.reject(error),
 ): AsyncGenerator<string> {
   const oldest = folderAt(since);
   const newest = folderAt(until);
   const inOrder = (folders: string[]) => (order === 'oldest' ? folders : folders.reverse());
   for (const day of inOrder(await ledgerFolders(store, '', roots))) {
     if (day > newest || day < oldest.slice(0, day.length)) continue;
-    for (const hour of inOrder(await ledgerFolders(store, day, roots))) {
+    const hours = await ledgerFolders(store, day, roots).catch(async (error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      await onUnlisted(day, error);
+      return [];
+    });
+    for (const hour of inOrder(hours)) {
       if (hour <= newest && hour >= oldest && !Number.isNaN(startOfHour(hour))) yield hour;
     }
   }

@@ -1,5 +1,6 @@
 import { cooperativeYield, type Pause } from '../../lib/time/cooperative-yield.js';
 import { StoreError } from '../../store/object-store.js';
+import { createOutageCheck } from '../../store/outage-check.js';
 import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { hoursInOrder, sentFolders } from '../log/log-hours.js';
@@ -28,8 +29,7 @@ interface Run extends MergeOptions {
   /** The store's time, in milliseconds since the epoch; the same for the whole run. */
   readonly now: number;
   readonly report: MergeReport;
-  /** Hours that failed in a row. */
-  failures: number;
+  readonly outage: ReturnType<typeof createOutageCheck>;
 }
 
 /** How far the hours of a folder were merged. */
@@ -40,7 +40,7 @@ interface Progress {
 }
 
 const DAY = 24 * HOUR;
-/** A store that fails that often in a row is not asked for the other hours. */
+/** Hours that failed in a row, after which the store is asked whether it answers at all. */
 const MAX_FAILURES = 5;
 /** Enough to repair from. */
 const MAX_FAULTS = 100;
@@ -89,7 +89,8 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
       };
       const report = createMergeReport(parts.clock());
       const now = parts.clock() + parts.store.clockOffset();
-      const run: Run = { ...options, parts, folder: LEDGER_FOLDER, now, report, failures: 0 };
+      const outage = createOutageCheck(MAX_FAILURES, () => parts.store.identity());
+      const run: Run = { ...options, parts, folder: LEDGER_FOLDER, now, report, outage };
       try {
         await mergeAll(run);
         await endOldSegments(run);
@@ -148,20 +149,20 @@ async function endOldSegments(run: Run): Promise<void> {
   }
 }
 
-/** Null for what fails, which is in the report; the run continues. Throws only when the run was stopped or the store fails every time. */
+/** Null for what fails, which is in the report; the run continues. Throws only when the run was stopped or the store does not answer. */
 async function attempt<Result>(run: Run, hour: string, work: () => Promise<Result>): Promise<Result | null> {
   const { signal } = run;
   try {
     const result = await work();
-    run.failures = 0;
+    run.outage.succeeded();
     return result;
   } catch (error) {
     if (signal?.aborted) throw error;
     addFault(run, hour, messageOf(error));
     // The store answered.
-    if (error instanceof MergedHourError) run.failures = 0;
-    else run.failures += 1;
-    if (run.failures === MAX_FAILURES) throw new StoreError('merge', `${MAX_FAILURES} hours failed in a row`);
+    if (error instanceof MergedHourError) run.outage.succeeded();
+    else if (await run.outage.failed())
+      throw new StoreError('merge', `${MAX_FAILURES} hours failed in a row`);
     return null;
   }
 }

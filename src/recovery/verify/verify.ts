@@ -4,6 +4,7 @@ import { REPLACED } from '../../domain/artefact-metadata.js';
 import { RETENTION_CLASSES } from '../../domain/kinds.js';
 import { readAhead } from '../../ledger/read-ahead.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { createOutageCheck } from '../../store/outage-check.js';
 import type { RecoverySources } from '../reconcile/expectation.js';
 import { failureReason, INTERRUPTED } from '../reconcile/recovery-errors.js';
 import { createReport } from '../reconcile/report/create-report.js';
@@ -62,7 +63,7 @@ interface Run {
 const HEADS_AT_ONCE = 64;
 const READS_AT_ONCE = 8;
 
-/** Artefacts in a row that the store gave no answer for, after which the run ends: the others would fare no better. */
+/** Artefacts in a row that the store gave no answer for, after which it is asked whether it answers at all. */
 const MAX_FAILURES = 1000;
 
 /**
@@ -119,15 +120,16 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
     }
   }
 
-  let failures = 0;
+  const outage = createOutageCheck(MAX_FAILURES, () => parts.store.identity());
   const concurrency = deep ? READS_AT_ONCE : HEADS_AT_ONCE;
   for await (const found of readAhead(artefacts(), concurrency, (each) => check(run, each))) {
-    failures = found.isKnown ? 0 : failures + 1;
     found.record();
     showProgress();
-    if (failures < MAX_FAILURES) continue;
-    report.fault(null, `the run ended after ${failures} failures of the store in a row`);
-    break;
+    if (found.isKnown) outage.succeeded();
+    else if (await outage.failed()) {
+      report.fault(null, `the run ended after ${MAX_FAILURES} failures of the store in a row`);
+      break;
+    }
   }
   if (signal?.aborted) report.fault(null, INTERRUPTED);
   const finishedAt = new Date(parts.clock()).toISOString();

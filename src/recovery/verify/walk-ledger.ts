@@ -4,6 +4,7 @@ import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { type LineScan, scanHour } from '../../ledger/log/scan-hour.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { createOutageCheck } from '../../store/outage-check.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
 import type { VerifyReportBuilder } from './verify-report.js';
 
@@ -18,7 +19,7 @@ interface LedgerWalk {
   readonly report: Pick<VerifyReportBuilder, 'ledger' | 'fault'>;
 }
 
-/** Unreadable hours in a row after which the store is down rather than an object broken. */
+/** Hours in a row that cannot be read, after which the store is asked whether it answers. */
 const MAX_UNREADABLE = 3;
 
 /**
@@ -29,14 +30,15 @@ export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine>
   const { store, window, report } = given;
   const walk: Walk = { ...given, seen: new Set(), noteLost: createLossReport(given) };
   const [since, until] = [Date.parse(window.since), Date.parse(window.until)];
-  let unreadable = 0;
+  const outage = createOutageCheck(MAX_UNREADABLE, () => store.identity());
+  const onUnlisted = async (day: string, error: StoreError) => {
+    report.fault(LEDGER_FOLDER + day, error.message);
+    if (await outage.failed()) throw error;
+  };
   try {
-    for await (const hour of hoursInOrder(store, 'oldest', since, until)) {
-      const isRead = yield* walkHour(walk, hour);
-      unreadable = isRead ? 0 : unreadable + 1;
-      if (unreadable < MAX_UNREADABLE) continue;
-      report.fault(null, `the ledger was not read from ${hour} on`);
-      return;
+    for await (const hour of hoursInOrder(store, 'oldest', since, until, undefined, onUnlisted)) {
+      if (yield* walkHour(walk, hour)) outage.succeeded();
+      else if (await outage.failed()) return report.fault(null, `the ledger was not read from ${hour} on`);
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

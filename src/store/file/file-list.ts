@@ -86,8 +86,17 @@ async function* foldersIn(root: string, prefix: string): AsyncGenerator<string> 
     if (!isFolder(name)) continue;
     // An empty folder is being pruned or about to be used; S3 has no empty folders.
     const path = `${prefix}${name}`;
-    const first = await walk(root, path, everythingBelow(path)).next();
-    if (!first.done) yield path;
+    if (await mayHoldObject(root, path)) yield path;
+  }
+}
+
+/** True for a folder that cannot be read: its neighbours can, and whoever reads it sees the failure. */
+async function mayHoldObject(root: string, folder: string): Promise<boolean> {
+  try {
+    const first = await walk(root, folder, everythingBelow(folder)).next();
+    return !first.done;
+  } catch {
+    return true;
   }
 }
 

@@ -1,6 +1,7 @@
+import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -13,6 +14,8 @@ import { formBody, formType } from '../../support/http/multipart.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerTextsOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
+import { PROGRAM_ENVIRONMENT } from '../../support/processes/program-environment.js';
+import { MAIN, obeyingModes } from '../../support/processes/receiver-process.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -197,6 +200,22 @@ describe('verify', () => {
       expect((await runCommand(args, settings())).code).toBe(0);
     }
     expect((await verifyCli()).code).toBe(0);
+  });
+
+  it('goes on behind folders of the ledger that it may not read', async () => {
+    await send('plain', 'first');
+    const hours = ['04', '05', '06', '07'].map((hour) => `dt=2026-03-04/hour=${hour}`);
+    const folders = ['dt=2026-03-03', ...hours].map((folder) => file(`ledger/${folder}`));
+    await mkdir(file('ledger/dt=2026-03-04'));
+    for (const folder of folders) await mkdir(folder, { mode: 0 });
+    const [command = '', ...args] = [...obeyingModes(), process.execPath, MAIN, 'verify', '--json'];
+    const env = { ...PROGRAM_ENVIRONMENT, ...settings() };
+    const stdout = await new Promise<string>((resolve) => {
+      execFile(command, [...args, '--since', '2026-03-01'], { env }, (_error, out) => resolve(out));
+    });
+    const { checked, complete, faults }: VerifyReport = JSON.parse(stdout);
+    expect({ checked, complete }).toEqual({ checked: 1, complete: false });
+    expect(faults.map(({ key }) => file(key ?? ''))).toEqual(folders.map((folder) => `${folder}/`));
   });
 
   it('accounts apart for what was erased or acknowledged', async () => {

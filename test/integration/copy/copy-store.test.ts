@@ -238,6 +238,19 @@ describe('copyStore', () => {
     expect(report.finished).toBe(false);
   });
 
+  it('names any number of objects that it may not write, and copies the others', async () => {
+    for (let index = 0; index < 40; index += 1) await put(`quarantine/${index}/body`, 'body');
+    await put('reports/verify/one.json', '{}');
+    proxy.fault = ({ method, url }) =>
+      method === 'PUT' && url.includes('/quarantine/')
+        ? { kind: 'answer', status: 403, code: 'AccessDenied' }
+        : null;
+    const report = await run();
+    expect(report).toMatchObject({ copied: 1, faultCount: 40, finished: false });
+    expect(Object.keys(await contentsOf(to))).toEqual(['reports/verify/one.json']);
+    expect(await run({ acceptMissing: true })).toMatchObject({ faultCount: 40, finished: true });
+  });
+
   it('gets over requests and answers that are lost, and ends with an error while the store is away', async () => {
     const bodies = Array.from({ length: 15 }, () => randomBytes(2000));
     for (const [index, body] of bodies.entries()) await put(`jobs/j${index}/data`, body, artefact(body));
@@ -251,8 +264,11 @@ describe('copyStore', () => {
     expect(await run({ deep: true })).toMatchObject({ faultCount: 0, copied: 16, verified: 16 });
     expect(await contentsOf(to)).toEqual(await contentsOf(from));
 
-    proxy.fault = ({ method, url }) =>
-      method === 'PUT' && url.includes('/jobs/') ? { kind: 'answer', status: 503, code: 'SlowDown' } : null;
+    let isAway = false;
+    proxy.fault = ({ method, url }) => {
+      isAway ||= method === 'PUT' && url.includes('/jobs/');
+      return isAway ? { kind: 'answer', status: 503, code: 'SlowDown' } : null;
+    };
     for (let index = 0; index < 50; index += 1) await put(`jobs/new${index}/data`, 'new');
     await expect(run()).rejects.toThrow(/objects in a row failed/);
     expect(standIn.requests.length).toBeLessThan(2000);

@@ -6,7 +6,7 @@ import { V8_FLAGS } from '../../../scripts/v8-flags.mjs';
 import { until } from '../until.js';
 import { PROGRAM_ENVIRONMENT } from './program-environment.js';
 
-const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 /** The real binary in a process of its own, which can be killed. */
 export interface ReceiverProcess {
@@ -25,6 +25,11 @@ export interface ReceiverProcess {
 
 /** Root without the capabilities that pass over file modes. Another user could perhaps not reach Node or this build. */
 const OBEYING_MODES = ['setpriv', '--bounding-set=-dac_override,-dac_read_search'];
+
+/** What precedes a program for which file modes hold although root runs the test. */
+export function obeyingModes(): readonly string[] {
+  return process.getuid?.() === 0 ? OBEYING_MODES : [];
+}
 
 /** Production has no source by itself; most tests need no credential. */
 const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
@@ -52,8 +57,14 @@ export async function startProcess(
   environment: Record<string, string> = {},
   { openFiles, nodeFlags = [], main = MAIN, obeysModes = false }: ProcessOptions = {},
 ): Promise<ReceiverProcess> {
-  const prefix = obeysModes && process.getuid?.() === 0 ? OBEYING_MODES : [];
-  const program = [...prefix, process.execPath, ...V8_FLAGS, ...nodeFlags, main, 'serve'];
+  const program = [
+    ...(obeysModes ? obeyingModes() : []),
+    process.execPath,
+    ...V8_FLAGS,
+    ...nodeFlags,
+    main,
+    'serve',
+  ];
   const [command = '', ...args] =
     openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
   const child = spawn(command, args, {

@@ -172,7 +172,10 @@ export function createMemoryStore(
     async sweepUploads() {
       return 0;
     },
-    identity: async () => 'memory',
+    async identity() {
+      await enter('identity', '');
+      return 'memory';
+    },
     begin: async () => 'memory',
     clockOffset: () => 0,
     async close() {},

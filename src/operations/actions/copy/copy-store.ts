@@ -1,6 +1,7 @@
 import { createMerger } from '../../../ledger/merge/merge.js';
 import { span } from '../../../lib/text/amounts.js';
 import { type ObjectStore, PartialListingError, StoreError } from '../../../store/object-store.js';
+import { createOutageCheck } from '../../../store/outage-check.js';
 import { writeCopyMark } from '../../../store/probe/copy-mark.js';
 import { createByteGate } from './byte-gate.js';
 import { copiedPlaces, isErasureMark } from './copied-places.js';
@@ -28,14 +29,13 @@ export interface CopyOptions {
 interface Run extends CopyOptions, BetweenStores {
   readonly report: CopyReport;
   readonly addFault: AddFault;
-  /** Objects that failed in a row. */
-  failures: number;
+  readonly outage: ReturnType<typeof createOutageCheck>;
 }
 
 /** Objects at once. Their bytes in memory are bounded apart. */
 const AT_ONCE = 32;
 const MEMORY = 64 * 1024 * 1024;
-/** A store that fails that often in a row is not asked for the other objects. */
+/** Objects that failed in a row, after which both stores are asked whether they answer at all. */
 const MAX_FAILURES = 32;
 /** A body can break off; requests have attempts of their own. */
 const ATTEMPTS = 2;
@@ -63,7 +63,7 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
     report,
     holding,
     addFault: faultsOf(report),
-    failures: 0,
+    outage: createOutageCheck(MAX_FAILURES, () => Promise.all([from.identity(), writeCopyMark(to, mark)])),
   };
   try {
     await mergeFirst(run);
@@ -122,21 +122,19 @@ async function attempt(run: Run, key: string, work: () => Promise<void>): Promis
   for (let attempts = 1; ; attempts += 1) {
     try {
       await work();
-      run.failures = 0;
+      run.outage.succeeded();
       return;
     } catch (error) {
       if (run.signal.aborted || !(error instanceof StoreError)) throw error;
       if (attempts < ATTEMPTS && !(error instanceof UncopiedObjectError)) continue;
       run.addFault(key, error.message);
       // The stores answered.
-      run.failures = error instanceof UncopiedObjectError ? 0 : run.failures + 1;
-      if (run.failures < MAX_FAILURES) return;
+      if (error instanceof UncopiedObjectError) return run.outage.succeeded();
+      if (!(await run.outage.failed())) return;
       throw new StoreError(
         'copy',
         `${MAX_FAILURES} objects in a row failed, the last one ${key}: ${error.message}`,
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     }
   }

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { recordKey } from '../../../../src/ledger/ledger-keys.js';
 import { createMerger } from '../../../../src/ledger/merge/merge.js';
+import { StoreError } from '../../../../src/store/object-store.js';
 import { compressedOtherwise } from '../../../support/ledger/compressed-otherwise.js';
 import { writeHour } from '../../../support/ledger/file-ledger.js';
 import { contentsOfLog, type LogContents } from '../../../support/ledger/log-contents.js';
@@ -35,6 +36,40 @@ function replaceObject(change: (body: Buffer) => Buffer): void {
   const stored = store.objects.get(object);
   if (stored) store.objects.set(object, { ...stored, body: change(stored.body) });
 }
+
+describe('hours that cannot be read', () => {
+  const HOURS = 7;
+  let broken: ReturnType<typeof createMemoryStore>;
+
+  beforeEach(async () => {
+    broken = createMemoryStore(
+      (operation, key) => {
+        if (operation === 'read' && /^ledger\/.*hour=(?!12)/.test(key))
+          throw new StoreError(operation, 'input/output error');
+      },
+      () => now,
+    );
+    for (let n = 1; n <= HOURS; n += 1) await writeHour(broken, START + n * HOUR, { segments: 1, lines: 1 });
+    now = START + 24 * HOUR;
+  });
+
+  it('keep none of the others from being merged, however many there are', async () => {
+    const merger = createMerger({ store: broken, clock: () => now, keepSegments: null });
+    const { hours, faults } = await merger.run();
+    expect({ hours, faults: faults.length }).toEqual({ hours: 1, faults: HOURS - 1 });
+  });
+
+  it('end the run when the store does not answer any more', async () => {
+    const merger = createMerger({
+      store: { ...broken, identity: () => Promise.reject(new StoreError('identity', 'away')) },
+      ...{ clock: () => now, keepSegments: null },
+    });
+    expect((await merger.run()).faults.at(-1)).toEqual({
+      hour: null,
+      reason: 'merge: 5 hours failed in a row',
+    });
+  });
+});
 
 describe('an object that a dead process left without a record', () => {
   it('gets one from the next merge', async () => {

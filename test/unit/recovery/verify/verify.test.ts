@@ -92,18 +92,38 @@ describe('verify', () => {
     expect(faults.map(({ key }) => key)).toContain(ledgerPartition(hours[1] ?? ''));
   });
 
+  it('reads the rest behind any number of hours that cannot be read, while the store answers', async () => {
+    for (const hour of ['04', '05', '06', '07', '08']) {
+      const at = `2026-03-04T${hour}:00:00.000Z`;
+      putSegment(store, at, [
+        lineOf(`j${hour}`, [put(`jobs/j${hour}/transcript.txt`, hour)], { receivedAt: at }),
+      ]);
+    }
+    before = (operation, key) => (/hour=0[4567]/.test(key) ? down(operation) : undefined);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 1 });
+    expect(report.faults).toHaveLength(4);
+  });
+
   it('ends when nothing can be read any more', async () => {
     putJobs(5);
     for (const hour of ['06', '07', '08', '09']) putSegment(store, `2026-03-04T${hour}:00:00.000Z`, []);
-    before = (operation) => (operation === 'list' ? down(operation) : undefined);
+    before = (operation) => (['list', 'identity'].includes(operation) ? down(operation) : undefined);
     const report = await run();
     expect(report).toMatchObject({ complete: false, checked: 0 });
     expect(report.faults.at(-1)?.reason).toBe('the ledger was not read from dt=2026-03-04/hour=07/ on');
   });
 
-  it('ends when the store answers for none of a thousand artefacts', async () => {
+  it('checks the rest behind any number of artefacts without an answer, while the store answers', async () => {
+    putJobs(1010);
+    before = (operation, key) => (/^jobs\/j(?!100\d)/.test(key) ? down(operation) : undefined);
+    const report = await run();
+    expect(report.outcomes).toMatchObject({ intact: 10, unchecked: 1000 });
+  });
+
+  it('ends when the store answers for none of a thousand artefacts, nor at all', async () => {
     putJobs(3000);
-    before = (operation, key) => (key.startsWith('jobs/') ? down(operation) : undefined);
+    before = (operation, key) => (/^(jobs\/|$)/.test(key) ? down(operation) : undefined);
     const report = await run();
     expect(report.outcomes.unchecked).toBe(1000);
     expect(report.faults).toHaveLength(100);

@@ -70,16 +70,34 @@ function ageSearch(
   return { before, onEmpty, signal, pause, onUnreadable: (key, error) => onFault(key, error.message) };
 }
 
-/** Finds the hours of the ledger that have ended, below one of `LEDGER_STEPS`. */
+/**
+ * Finds the hours of the ledger that have ended, below one of `LEDGER_STEPS`.
+ *
+ * @param left partitions of what could not be removed in the step before: their hours stay
+ */
 export async function* expiredLedger(
   search: ExpirySearch,
   folder: (typeof LEDGER_STEPS)[number],
+  left: ReadonlySet<string>,
 ): AsyncGenerator<ExpiredObject> {
   const limit = search.expiredBefore('ledger');
   // NaN for a key without an hour, which is not ours.
   const before = (key: string) => (startOfHour(key) + HOUR < limit ? Number.POSITIVE_INFINITY : null);
+  const isLeft = (key: string) => left.has('') || left.has(dayOf(key)) || left.has(partitionOf(key));
   const older = search.store.expiry.older(folder, ageSearch(search, before));
-  for await (const found of older) yield { kind: 'ledger', jobId: null, source: null, found };
+  for await (const found of older)
+    if (folder === LEDGER_FOLDER || !isLeft(found.key))
+      yield { kind: 'ledger', jobId: null, source: null, found };
+}
+
+/** `dt=…/hour=HH/` of a key of the ledger; less for a folder of several hours. */
+export function partitionOf(key: string): string {
+  return key.slice(key.indexOf('/') + 1, key.lastIndexOf('/') + 1);
+}
+
+function dayOf(key: string): string {
+  const partition = partitionOf(key);
+  return partition.slice(0, partition.indexOf('/') + 1);
 }
 
 /** A quarantined body ages with its delivery, whenever it was released. */

@@ -9,6 +9,7 @@ import {
   expiredLedger,
   expiredObjects,
   LEDGER_STEPS,
+  partitionOf,
 } from './expired-objects.js';
 import { removeExpired } from './remove-expired.js';
 import { readRetentionState, writeRetentionState } from './retention-state.js';
@@ -27,6 +28,7 @@ export interface RetentionReport {
   /** The sweep saw everything, and removed what had expired. */
   readonly complete: boolean;
   readonly kinds: Readonly<Partial<Record<RetentionClass, ExpiredCount>>>;
+  /** At most `MAX_FAULTS`. */
   readonly faults: readonly RetentionFault[];
 }
 
@@ -62,7 +64,11 @@ export async function sweepRetention(
   const expiredBefore: ExpiredBefore = (kind) => now - (periods[kind] ?? Number.POSITIVE_INFINITY);
   const kinds: Partial<Record<RetentionClass, ExpiredCount>> = {};
   const faults: RetentionFault[] = [];
-  const onFault = (key: string | null, reason: string) => void faults.push({ key, reason });
+  let complete = true;
+  const onFault = (key: string | null, reason: string) => {
+    complete = false;
+    if (faults.length < MAX_FAULTS) faults.push({ key, reason });
+  };
   const onRemoved = (kind: RetentionClass, size: number) => {
     const { objects = 0, bytes = 0 } = kinds[kind] ?? {};
     kinds[kind] = { objects: objects + 1, bytes: bytes + size };
@@ -71,11 +77,10 @@ export async function sweepRetention(
     store.expiry.removeEmpty(folder).catch((error: unknown) => onFault(folder, reasonOf(error)));
   const search: ExpirySearch = { store, expiredBefore, onFault, onEmpty, signal, pause };
 
-  async function take(expired: AsyncIterable<ExpiredObject>): Promise<void> {
+  async function take(expired: AsyncIterable<ExpiredObject>, { onFault } = search): Promise<void> {
     for await (const batch of batches(expired)) {
       throwIfAborted(signal);
       await removeExpired({ store, ledger, onFault, onRemoved }, batch, clock());
-      if (faults.length >= MAX_FAULTS) throw new Interrupted(`the sweep ended after ${MAX_FAULTS} failures`);
     }
     throwIfAborted(signal);
   }
@@ -85,10 +90,13 @@ export async function sweepRetention(
     await announce(parts, expiredBefore);
     await take(expiredObjects(search));
     if (periods.ledger !== null) {
-      const before = faults.length;
-      // Each folder only when nothing is left in the one before it.
-      for (const folder of LEDGER_STEPS)
-        if (faults.length === before) await take(expiredLedger(search, folder));
+      const left = new Set<string>();
+      const onLeft: ExpirySearch['onFault'] = (key, reason) => {
+        left.add(partitionOf(key));
+        onFault(key, reason);
+      };
+      const ledgerSearch = { ...search, onFault: onLeft };
+      for (const folder of LEDGER_STEPS) await take(expiredLedger(ledgerSearch, folder, left), ledgerSearch);
     }
     // A sweep counts as finished also when something could not be removed: repeating it at once would not help.
     const finishedAt = new Date(clock()).toISOString();
@@ -96,7 +104,7 @@ export async function sweepRetention(
   } catch (error) {
     onFault(null, reasonOf(error));
   }
-  return { complete: faults.length === 0, kinds, faults };
+  return { complete, kinds, faults };
 }
 
 /** Rethrows what is neither a failure of the store nor the end of the sweep. */

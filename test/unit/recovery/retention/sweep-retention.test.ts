@@ -258,24 +258,44 @@ describe('a sweep by age', () => {
     expect(await keys()).toEqual([]);
   });
 
+  /** The store, where nothing can be removed at some keys. */
+  function stuckAt(store: ExpiringStore, isStuck: (key: string) => boolean): ExpiringStore {
+    const remove: ExpiringStore['expiry']['remove'] = (found) =>
+      isStuck(found.key)
+        ? Promise.reject(new StoreError('expire', 'permission denied'))
+        : store.expiry.remove(found);
+    return { ...store, expiry: { ...store.expiry, remove } };
+  }
+
   it('goes on behind an object that cannot be removed, and reports it', async () => {
     const { put, keys, parts, store } = newArchive();
     const stuck = await put('jobs/j1/data', 50 * DAY);
     await put('jobs/j2/data', 50 * DAY);
-    const expiry = {
-      ...store.expiry,
-      remove: async (found: { key: string }) => {
-        if (found.key === stuck) throw new StoreError('expire', 'permission denied');
-        return store.expiry.remove(found as Parameters<typeof store.expiry.remove>[0]);
-      },
-    };
-    const report = await sweepRetention({ ...parts(PERIODS), store: { ...store, expiry } });
+    const report = await sweepRetention({
+      ...parts(PERIODS),
+      store: stuckAt(store, (key) => key === stuck),
+    });
     expect(report).toMatchObject({
       complete: false,
       faults: [{ key: stuck }],
       kinds: { data: { objects: 1 } },
     });
     expect(await keys()).toEqual([stuck]);
+  });
+
+  it('goes on behind any number of them, and leaves of the ledger their hours alone', async () => {
+    const { put, keys, parts, store } = newArchive();
+    for (let n = 0; n < 101; n += 1) await put(`jobs/j1/conflicts/data.${n}`, 60 * DAY);
+    for (const age of [60, 61, 62]) for (const key of KEYS.ledger(age * DAY)) await put(key, age * DAY);
+    const stuck = KEYS.ledger(61 * DAY);
+    const report = await sweepRetention({
+      ...parts({ ...PERIODS, ledger: 50 * DAY }),
+      store: stuckAt(store, (key) => key.startsWith('jobs/') || key === stuck[0]),
+    });
+    expect(report).toMatchObject({ complete: false, kinds: { ledger: { objects: 6 } } });
+    expect(report.faults).toHaveLength(100);
+    expect((await keys()).filter((key) => key.startsWith('ledger'))).toEqual(stuck.sort());
+    expect(isDue(await readRetentionState(store), { ...PERIODS, ledger: 50 * DAY }, NOW)).toBe(false);
   });
 
   it('goes on behind an object whose metadata cannot be read, and reports it', async () => {

@@ -3,19 +3,21 @@ import type { StagedDelivery } from '../../../src/archive/archive.js';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { Problem } from '../../../src/domain/problem.js';
 import { refetch } from '../../../src/recovery/reconcile/fetch/refetch.js';
+import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
+import { commit, context, putItem } from '../../support/store/archive-fixture.js';
 
 let fixture: RecoveryFixture;
 
-beforeEach(async () => {
-  fixture = await recoveryFixture({ parts: { grace: 3_600_000 } });
-});
-
-afterEach(() => fixture.close());
-
 describe('refetch', () => {
+  beforeEach(async () => {
+    fixture = await recoveryFixture({ parts: { grace: 3_600_000 } });
+  });
+
+  afterEach(() => fixture.close());
+
   // Rule: Hosts: a job exists only in its region
   it('finds the region by itself and ignores the grace period', async () => {
     const { parts, lose, isExact } = fixture;
@@ -178,5 +180,38 @@ describe('refetch', () => {
     expect(await refetch({ ...parts, archive }, { jobId })).toMatchObject({ outcome: 'recovered' });
     expect(given.map(({ settled }) => settled)).toEqual([true, true]);
     expect(await isExact(`jobs/${jobId}/data`, jobId, 'data')).toBe(true);
+  });
+});
+
+describe('content that does not fit', () => {
+  const PAGE = '<!DOCTYPE html><html><body>Maintenance</body></html>';
+
+  beforeEach(async () => {
+    fixture = await recoveryFixture();
+  });
+
+  afterEach(() => fixture.close());
+
+  it.each([
+    ['text/html', PAGE, /transcript\.txt is of the foreign type text\/html/],
+    ['text/plain', `\ufeff\n${PAGE}`, /is a web page/],
+  ])('a page that comes as %s instead of a text is not archived', async (type, page, reason) => {
+    const { simulator, parts, lose } = fixture;
+    const jobId = await lose({ contents: ['transcript.txt'] });
+    simulator.faults.add({
+      ...{ kind: 'answer', operation: 'transcript', status: 200, headers: { 'content-type': type } },
+      base64: Buffer.from(page).toString('base64'),
+    });
+    const { jobs } = await reconcile(parts);
+    expect(jobs).toMatchObject([{ jobId, outcome: 'failed', reason: expect.stringMatching(reason) }]);
+    expect(await visibleKeys(fixture.folder, 'jobs/')).toEqual([]);
+
+    const callback = parts.archive.begin(context({ jobId }));
+    const own = await simulator.expected(jobId)['transcript.txt'].bytes();
+    await putItem(callback, { kind: 'transcript.txt', contentType: 'text/plain' }, own);
+    expect(await commit(callback)).toMatchObject([
+      { key: `jobs/${jobId}/transcript.txt`, outcome: 'created' },
+    ]);
+    expect((await reconcile(parts)).outcomes).toMatchObject({ failed: 0, conflict: 0 });
   });
 });

@@ -10,6 +10,7 @@ import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
 import { EXPECTED_OWNER } from './wire/object-headers.js';
 import type { SigningKeyHolder } from './wire/s3-signer.js';
 import { storeConnect } from './wire/store-connect.js';
+import { KEEP_ALIVE_MS } from './wire/store-pool.js';
 
 /** Milliseconds without data after which an answer's body counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -55,7 +56,9 @@ interface SdkClient {
 export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): SdkClient {
   const { endpoint } = settings;
   const { maxSockets } = limits;
-  const agents = httpAgents(storeConnect(settings, limits.connectTimeoutMs), { keepAlive: true, maxSockets });
+  // Without a time-out Node's agent keeps an idle connection until the server closes it, which could meet a request on its way.
+  const kept = { keepAlive: true, timeout: KEEP_ALIVE_MS, maxSockets };
+  const agents = httpAgents(storeConnect(settings, limits.connectTimeoutMs), kept);
   const config: S3ClientConfig = {
     forcePathStyle: settings.forcePathStyle ?? false,
     requestChecksumCalculation: 'WHEN_REQUIRED',

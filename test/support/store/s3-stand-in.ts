@@ -41,6 +41,8 @@ export interface S3StandIn {
   clockAheadMs: number;
   /** Accepted so far. */
   connections: number;
+  /** Those that are open; only a client closes one. */
+  openConnections: number;
   /** Requests that hang and whose client still waits. */
   hanging: number;
   /** How this server differs from S3: gets each request and the way to the proper answer. */
@@ -57,7 +59,7 @@ export interface S3StandIn {
 export async function startS3StandIn(): Promise<S3StandIn> {
   const state = createS3State(() => Date.now() + standIn.clockAheadMs);
   const attempts = new Map<string, number>();
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
 
@@ -72,6 +74,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     requestId: (request) => `tx${request}`,
     clockAheadMs: 0,
     connections: 0,
+    openConnections: 0,
     hanging: 0,
     quirk: null,
     ignoreConditions: false,
@@ -120,8 +123,12 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     return standIn.quirk === null ? proper(request) : standIn.quirk(request, proper);
   }
 
-  server.on('connection', () => {
+  server.on('connection', (socket) => {
     standIn.connections += 1;
+    standIn.openConnections += 1;
+    socket.once('close', () => {
+      standIn.openConnections -= 1;
+    });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return standIn;

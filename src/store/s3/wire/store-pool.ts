@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 
 /** Milliseconds that an idle connection is kept; most servers close theirs after 5 to 60 seconds. */
-const KEEP_ALIVE_MS = 4_000;
+export const KEEP_ALIVE_MS = 4_000;
 /** Milliseconds by which it is closed before the server announces to do so: a request may be on its way by then. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 

@@ -65,6 +65,14 @@ describe('connections to the store', () => {
     expect((await under.store.head('small'))?.size).toBe(5);
   });
 
+  it.concurrent('that are idle are closed before a server may close them, which could meet a request', async () => {
+    const under = await open();
+    expect(await small(under)).toBe('small');
+    await Array.fromAsync(under.store.list('s'));
+    expect(under.standIn.connections).toBe(2);
+    await until(() => under.standIn.openConnections === 0);
+  });
+
   it.concurrent('of paused downloads delay no other request', async () => {
     const under = await open();
     const paused = await Promise.all(

@@ -23,6 +23,8 @@ const FIXED_LIMITS = {
   maxDownloads: 32,
   /** A player that is paused resumes with a range; until then its download holds a place. */
   downloadIdleTimeout: 300 * SECOND,
+  /** How long an operator's read waits for the index to be brought up to date: what it has is shown beside a store that hangs. */
+  freshWithin: 2 * SECOND,
   /** A client reads each response as it comes; what nobody reads is held in memory. */
   unreadTimeout: 30 * SECOND,
   /** Browsers and metrics: one page opens six connections. */

@@ -53,7 +53,7 @@ export interface AdminSettings {
 interface Receiving {
   readonly sources: ReadonlyMap<string, Source>;
   readonly refusals: Pick<RefusalRing, 'list'>;
-  readonly limits: DownloadLimits & ImportFormOptions['limits'];
+  readonly limits: DownloadLimits & ImportFormOptions['limits'] & { readonly freshWithin: number };
   /** Whether live traffic needs the resources that a replay would take. */
   readonly isBusy: () => boolean;
   /** Whether callbacks arrive: operators' reads take turns then. */
@@ -115,7 +115,7 @@ export function createAdminServices(options: AdminOptions) {
     },
   });
   const refusalCounts = createRefusalCountsReader(store, Date.now);
-  const fresh = createFreshView(view);
+  const fresh = createFreshView(view, limits.freshWithin);
   const dead = createDeadEventCounter(store, view.sent);
   const facts: FactSources<SubscriberFigures> = {
     ...{ view, service, retained, retention, lastVerify },

@@ -93,6 +93,11 @@ export function outboxStateKey(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/state.json`;
 }
 
+/** Folder of the events of a subscriber that wait outside its state. */
+export function waitingFolder(subscriber: string): string {
+  return `${OUTBOX_FOLDER}${subscriber}/waiting/`;
+}
+
 /** Key of the pause of a subscriber that a process that does not send to it has ended. */
 export function endedPauseKey(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/ended-pause.json`;

@@ -93,12 +93,15 @@ async function list(name: string | undefined, options: Options) {
     const outbox = createOutboxReader(store, config.subscribers);
     const dead = createDeadEventCounter(store, view.sent);
     const all = await listSubscribers({ outbox, view, dead, fresh: view.refresh });
+    const waiting = { scope: null, limit: Math.max(options.limit, 200) };
     const wanted = all.filter((one) => name === undefined || one.name === name);
     const subscribers = await Promise.all(
       wanted.map(
         async ({ url: _, ...one }): Promise<Listed> => ({
           ...one,
-          waitingEvents: one.stateDamaged ? [] : await listWaitingEvents(outbox, one.name),
+          waitingEvents: one.stateDamaged
+            ? []
+            : (await listWaitingEvents(outbox, one.name, waiting)).waitingEvents,
           causes: await dead.causes(one.name, null),
           sentEvents: options.events ? await sentTo(view, one.name, options) : null,
         }),
@@ -126,7 +129,7 @@ function formatSubscribers(subscribers: readonly Listed[], limit: number, isAll:
 function formatOne(subscriber: Listed, limit: number, isAll: boolean): string[] {
   const { name, events, sources, issues, waitingEvents, causes, sentEvents } = subscriber;
   const of = sources.length === 0 ? '' : ` of ${sources.join(', ')}`;
-  const left = waitingEvents.length - limit;
+  const left = subscriber.retrying - limit;
   return [
     `${name}: ${events.join(', ')}${of}`,
     ...(subscriber.stateDamaged ? [] : figuresOf(subscriber, isAll)),

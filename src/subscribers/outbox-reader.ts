@@ -6,6 +6,13 @@ import { createOutboxStore, DamagedStateError } from './outbox-store.js';
 import type { Subscriber } from './subscriber.js';
 import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
 
+export interface WaitingQuery {
+  readonly scope: SourceScope;
+  readonly limit: number;
+  /** The last event of the page before. */
+  readonly after?: Pick<WaitingEvent, 'nextTryAt' | 'id'> | undefined;
+}
+
 export type OutboxReader = ReturnType<typeof createOutboxReader>;
 
 /** What the store knows of the subscribers of all replicas. */
@@ -31,19 +38,37 @@ export function createOutboxReader(store: ObjectStore, subscribers: Readonly<Rec
       );
     },
     /**
-     * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with
-     * `DamagedStateError` where the state of the subscriber is damaged.
+     * Events that failed and will be tried again, the next one first, at least as many as asked for where there are. Empty for an unknown
+     * subscriber. Rejects with `DamagedStateError` where the state of the subscriber is damaged.
      */
-    async waitingEvents(name: string, scope: SourceScope): Promise<WaitingEvent[]> {
+    async waitingEvents(name: string, { scope, limit, after }: WaitingQuery): Promise<WaitingEvent[]> {
       const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
-      const saved = subscriber && (await createOutboxStore(store, name).read());
+      const states = createOutboxStore(store, name);
+      const saved = subscriber && (await states.read());
       if (!saved) return [];
       const followed = scopeWithin(scope, subscriber.sources);
-      const visible = saved.waiting.filter(({ source }) => isInScope(followed, source));
-      return visible.sort((a, b) => a.nextTryAt - b.nextTryAt);
+      const shown = (events: readonly WaitingEvent[]) =>
+        events.filter((event) => isInScope(followed, event.source) && (!after || inOrder(after, event) < 0));
+      const found = shown(saved.waiting);
+      const batches = saved.batches ?? [];
+      for (const { name: batch, dueAt } of [...batches].sort((a, b) => a.dueAt - b.dueAt)) {
+        if (after && dueAt < after.nextTryAt) continue;
+        if (found.filter(({ nextTryAt }) => nextTryAt < dueAt).length >= limit) break;
+        // One that is gone was due: its events were in the state again meanwhile.
+        const events = (await states.readBatch(batch)) ?? [];
+        found.push(...shown(events.map((event) => ({ ...event, nextTryAt: dueAt }))));
+      }
+      return found.sort(inOrder);
     },
     /** Oldest first. */
     deadEvents: (subscriber: string, query: DeadEventQuery) => listDeadEvents(store, subscriber, query),
     deadEvent: (subscriber: string, eventId: string) => readDeadEvent(store, subscriber, eventId),
   };
+}
+
+function inOrder(
+  a: Pick<WaitingEvent, 'nextTryAt' | 'id'>,
+  b: Pick<WaitingEvent, 'nextTryAt' | 'id'>,
+): number {
+  return a.nextTryAt - b.nextTryAt || (a.id < b.id ? -1 : 1);
 }

@@ -23,12 +23,31 @@ export interface WaitingEvent {
   readonly ended?: 'rejected' | 'expired';
 }
 
+/** Events that wait outside the state, in `outbox/<subscriber>/waiting/<name>.json`, and are all due at the same time. */
+export interface WaitingBatch {
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number;
+  readonly bySource: readonly WaitingOfSource[];
+}
+
+export interface WaitingOfSource {
+  readonly source: string | null;
+  readonly events: number;
+  /** When the first of them was received, in milliseconds since the epoch. */
+  readonly oldest: number;
+}
+
 /** Progress of the sender of a subscriber: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
 export interface OutboxState extends Claimed, LogProgress {
-  readonly v: 1;
+  /** 2 with batches: a sender of a version that does not know them would lose their events. */
+  readonly v: 1 | 2;
   /** ISO 8601: what was written before is not announced. */
   readonly since: string;
+  /** Those that are due first. */
   readonly waiting: readonly WaitingEvent[];
+  /** All others that wait. Absent in states before December 2026. */
+  readonly batches?: readonly WaitingBatch[];
   /** ISO 8601; null while the breaker is closed. */
   readonly openSince: string | null;
   /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
@@ -37,13 +56,13 @@ export interface OutboxState extends Claimed, LogProgress {
 
 /** Whether a document of the store is a state; nothing is sent by one that is cut or edited. */
 export function isOutboxState(document: Record<string, unknown>): boolean {
-  const { v, claim, since, before, hours, passed, waiting } = document;
+  const { v, claim, since, before, hours, passed, waiting, batches = [] } = document;
   return (
-    v === 1 &&
+    (v === 1 || v === 2) &&
     [claim, before].every(Number.isSafeInteger) &&
     !Number.isNaN(Date.parse(String(since))) &&
     [hours, passed].every(isJsonObject) &&
-    Array.isArray(waiting)
+    [waiting, batches].every(Array.isArray)
   );
 }
 

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { claimsPrefix, endedPauseKey, outboxClaimKey, outboxStateKey } from '../archive/layout.js';
+import {
+  claimsPrefix,
+  endedPauseKey,
+  outboxClaimKey,
+  outboxStateKey,
+  waitingFolder,
+} from '../archive/layout.js';
 import { sentFolder } from '../ledger/ledger-keys.js';
 import { createClaim } from '../store/create-claim.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
-import { isOutboxState, MAX_STATE_BYTES, type OutboxState } from './outbox-state.js';
+import { isOutboxState, MAX_STATE_BYTES, type OutboxState, type WaitingEvent } from './outbox-state.js';
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
@@ -19,10 +25,11 @@ export class DamagedStateError extends StoreError {
   }
 }
 
-/** State and claims of a subscriber's sender. Methods throw `StoreError`. */
+/** State, waiting events and claims of a subscriber's sender. Methods throw `StoreError`. */
 export function createOutboxStore(store: ObjectStore, subscriber: string) {
   const key = outboxStateKey(subscriber);
   const claimKey = (number: number) => outboxClaimKey(subscriber, number);
+  const batchKey = (name: string) => `${waitingFolder(subscriber)}${name}.json`;
   const mark = randomUUID();
 
   async function saved(): Promise<OutboxState | null> {
@@ -67,6 +74,21 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
     isSuperseded: async (number: number) => (await store.head(claimKey(number + 1))) !== null,
     /** Writes the state. Only the replica that holds the latest claim may call it. */
     save: (state: OutboxState) => store.replace(key, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS),
+    /** Writes a batch, which counts once a saved state names it. */
+    saveBatch: (name: string, events: readonly WaitingEvent[]) =>
+      store.replace(batchKey(name), Buffer.from(JSON.stringify({ v: 1, events })), DOCUMENT_HEADERS),
+    /** Null when it is not there or damaged. */
+    async readBatch(name: string): Promise<readonly WaitingEvent[] | null> {
+      const document = await readDocument(store, batchKey(name), MAX_STATE_BYTES);
+      return Array.isArray(document?.events) ? document.events : null;
+    },
+    deleteBatch: (name: string) => store.delete(batchKey(name)),
+    /** Deletes the batches that a claimed state does not name: their writer died before, or after, a state that did. */
+    async deleteOtherBatches({ batches = [] }: OutboxState): Promise<void> {
+      const named = new Set(batches.map(({ name }) => batchKey(name)));
+      for await (const key of store.keys(waitingFolder(subscriber)))
+        if (!named.has(key)) await store.delete(key);
+    },
     /** Name of the replica that made the claim; null without the claim. */
     async claimant(claim: number): Promise<string | null> {
       const document = await readDocument(store, claimKey(claim));

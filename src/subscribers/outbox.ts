@@ -131,7 +131,7 @@ export function createOutbox(options: OutboxOptions) {
     sending: () =>
       [...watches].flatMap(([subscriber, watch]) => {
         const run = watch.run();
-        return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent(), waiting: run.waiting() }];
+        return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent() }];
       }),
     /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
     async stop(): Promise<void> {

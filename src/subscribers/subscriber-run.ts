@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRepetition } from '../domain/announced-event.js';
+import { isInScope, scopeWithin } from '../domain/rights.js';
 import { fetchFromLog } from '../ledger/log/merged-segments.js';
 import { parseSegment } from '../ledger/parse-segment.js';
 import { LEASE } from '../store/lease-watch.js';
@@ -96,10 +97,6 @@ export class SubscriberRun {
     return open.length === 0 ? null : Math.min(...open);
   }
 
-  waiting(): number {
-    return this.#sender.snapshot().waiting.length;
-  }
-
   /** Lets requests in flight end, saves the state and releases the claim. */
   stop(): Promise<void> {
     this.#ending.abort();
@@ -107,8 +104,9 @@ export class SubscriberRun {
   }
 
   #createSender() {
-    const { name, subscriber, store, endpoint, sent, isErased, observer, clock, random, times } =
+    const { name, subscriber, store, states, endpoint, sent, isErased, observer, clock, random, times } =
       this.#options;
+    const followed = scopeWithin(null, subscriber.sources);
     // The time of retries goes on evenly, so that a clock that is set forward does not end events.
     const began = clock() - performance.now();
     return new EventSender({
@@ -117,7 +115,10 @@ export class SubscriberRun {
       subscriber: name,
       maxInFlight: subscriber.maxInFlight,
       state: this.#claimed,
-      findEvent: (waiting) => findEvent(store, waiting),
+      documents: states,
+      onError: (error) => this.#options.onError(error, null),
+      // Events of sources that the subscriber no longer follows do not wait.
+      findEvent: async (waiting) => (isInScope(followed, waiting.source) ? findEvent(store, waiting) : null),
       isHolding: () => performance.now() - this.#savedAt < LEASE,
       times: times.retry,
     });
@@ -201,6 +202,7 @@ export class SubscriberRun {
     const { sent, states, clock, times } = this.#options;
     const began = performance.now();
     const state = this.#snapshot();
+    const taken = [...this.#sender.takenBatches];
     // What the position passes is on record first, so that no kill loses it.
     await sent.flush();
     const text = JSON.stringify(state);
@@ -208,15 +210,22 @@ export class SubscriberRun {
     await states.save({ ...state, heartbeatAt: isLast ? null : new Date(clock()).toISOString() });
     this.#saved = text;
     this.#savedAt = began;
+    // A run that was suspended since must delete none that its successor has.
+    if (taken.length === 0 || (await states.isSuperseded(this.#claimed.claim))) return;
+    for (const name of taken) {
+      await states.deleteBatch(name).catch(() => undefined);
+      this.#sender.takenBatches.delete(name);
+    }
   }
 
   /** State of one moment: lines count as read only once each of their events was sent, waits for its next attempt, or is dead. */
   #snapshot(): Omit<OutboxState, 'heartbeatAt'> {
-    const { v, claim, owner, since } = this.#claimed;
+    const { claim, owner, since } = this.#claimed;
+    const sending = this.#sender.snapshot();
     return {
-      ...{ v, claim, owner, since },
+      ...{ v: sending.batches?.length ? 2 : 1, claim, owner, since },
       ...(this.#sender.oldestUntried()?.from ?? this.#follower.progress()),
-      ...this.#sender.snapshot(),
+      ...sending,
     };
   }
 

@@ -1,6 +1,6 @@
 import { isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
 import type { LogProgress } from './follow/log-place.js';
-import type { OutboxState, WaitingEvent } from './outbox-state.js';
+import type { OutboxState, WaitingEvent, WaitingOfSource } from './outbox-state.js';
 import { originOf, type Subscriber } from './subscriber.js';
 
 /**
@@ -22,8 +22,10 @@ export interface SubscriberStatus {
   readonly since: string | null;
   /** Position in the log; null before the first replica began. */
   readonly position: LogProgress | null;
-  /** Events that failed and will be tried again, the next one first. */
+  /** Events that failed and will be tried again: those that are due first. */
   readonly waiting: readonly WaitingEvent[];
+  /** The others, each source as often as there are batches of it. */
+  readonly setAside: readonly WaitingOfSource[];
   /** `open`: the address fails, so that only one request at a time tries it. */
   readonly breaker: 'closed' | 'open';
   /** ISO 8601: when the breaker opened; null while it is closed. */
@@ -43,7 +45,7 @@ export function subscriberStatus(
   const state = stateDamaged ? null : saved;
   const openSince = state?.openSince ?? null;
   const visible = scopeWithin(scope, subscriber.sources);
-  const waiting = (state?.waiting ?? []).filter(({ source }) => isInScope(visible, source));
+  const isVisible = ({ source }: { readonly source: string | null }) => isInScope(visible, source);
   return {
     name,
     origin: originOf(subscriber),
@@ -53,7 +55,8 @@ export function subscriberStatus(
     sender: state === null || state.heartbeatAt === null ? null : state.owner,
     since: state?.since ?? null,
     position: state,
-    waiting: waiting.sort((a, b) => a.nextTryAt - b.nextTryAt),
+    waiting: (state?.waiting ?? []).filter(isVisible),
+    setAside: (state?.batches ?? []).flatMap(({ bySource }) => bySource.filter(isVisible)),
     breaker: openSince === null ? 'closed' : 'open',
     openSince,
     pausedUntil: state?.pausedUntil ?? null,

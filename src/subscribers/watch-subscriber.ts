@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isInScope, scopeWithin } from '../domain/rights.js';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { beginningOf } from './follow/ledger-follower.js';
 import type { OutboxObserver } from './outbox-observer.js';
@@ -19,7 +18,7 @@ export type SubscriberWatch = ReturnType<typeof watchSubscriber>;
 
 /** Sends to a subscriber whenever no other replica does. */
 export function watchSubscriber(options: SubscriberWatchOptions) {
-  const { name, subscriber, store, owner, observer, lease = LEASE, clock, times } = options;
+  const { name, store, owner, observer, lease = LEASE, clock, times } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
   const states = createOutboxStore(store, name);
@@ -28,7 +27,7 @@ export function watchSubscriber(options: SubscriberWatchOptions) {
   let hasLooked = false;
 
   async function claimAndRun(): Promise<void> {
-    const state = withoutOthers((await states.read()) ?? (await begin()));
+    const state = (await states.read()) ?? (await begin());
     const isFirst = !hasLooked;
     if ((await states.isSuperseded(state.claim)) && (await skipDeadClaim(state, isFirst))) return;
     const seen = isFirst && state.owner === owner ? { ...state, heartbeatAt: null } : state;
@@ -50,13 +49,8 @@ export function watchSubscriber(options: SubscriberWatchOptions) {
     if (!leases.isAbandoned(name, state) || !(await states.claim(claim, owner))) return null;
     const claimed = { ...state, claim, owner, heartbeatAt: new Date().toISOString() };
     await states.save(claimed);
+    await states.deleteOtherBatches(claimed).catch(() => undefined);
     return claimed;
-  }
-
-  /** Events of sources that the subscriber no longer follows do not wait. */
-  function withoutOthers(state: OutboxState): OutboxState {
-    const followed = scopeWithin(null, subscriber.sources);
-    return { ...state, waiting: state.waiting.filter(({ source }) => isInScope(followed, source)) };
   }
 
   /** A claim ends its predecessor. When its own replica died before it saved a state, nobody would send. */

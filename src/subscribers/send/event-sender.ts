@@ -1,11 +1,12 @@
 import { EventEmitter, once } from 'node:events';
-import type { OutboxState, WaitingEvent } from '../outbox-state.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OutboxState } from '../outbox-state.js';
 import { RETRY_TIMES, type RetryTimes } from './attempt-policy.js';
 import { createBreaker } from './breaker.js';
 import { type AttemptOptions, createEventAttempts, type EventTask } from './event-attempts.js';
-import { createWaitingEvents } from './waiting-events.js';
+import { createWaitingEvents, type WaitingEventsOptions } from './waiting-events.js';
 
-type SenderField = 'waiting' | 'openSince' | 'pausedUntil';
+type SenderField = 'waiting' | 'batches' | 'openSince' | 'pausedUntil';
 
 interface SenderOptions
   extends Pick<
@@ -13,13 +14,16 @@ interface SenderOptions
     'subscriber' | 'endpoint' | 'store' | 'sent' | 'isErased' | 'findEvent' | 'observer' | 'clock' | 'random'
   > {
   readonly maxInFlight: number;
-  readonly state: Pick<OutboxState, 'waiting' | 'openSince'>;
+  readonly state: WaitingEventsOptions['state'] & Pick<OutboxState, 'openSince'>;
+  readonly documents: WaitingEventsOptions['documents'];
+  /** Called with what keeps events that wait outside memory. */
+  readonly onError: (error: unknown) => void;
   /** Whether this replica certainly still holds the claim. */
   readonly isHolding: () => boolean;
   readonly times?: RetryTimes | undefined;
 }
 
-/** Events that may wait for a retry. Beyond it nothing new is sent. */
+/** Events that may wait in memory. Beyond it nothing new is sent, until others are set aside. */
 const MAX_WAITING = 200;
 /** New events for each one that waited, while the address fails: whether it works shows a new one best. */
 const FIRSTS_WHILE_OPEN = 3;
@@ -43,15 +47,16 @@ export class EventSender {
   /** When it was last looked what is due. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
+  #isMoving = false;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: SenderOptions) {
-    const { clock, times = RETRY_TIMES } = options;
-    const now = clock();
+    const { state, documents, clock, times = RETRY_TIMES } = options;
     this.#options = options;
-    this.#waiting = createWaitingEvents(
-      options.state.waiting.map((event) => withinReach(event, now, times.longestPause)),
-    );
+    this.#waiting = createWaitingEvents({
+      state: withinReach(state, clock(), times.longestPause),
+      documents,
+    });
     this.#breaker = this.#createBreaker(times.firstPause);
     this.#attempts = createEventAttempts({
       ...options,
@@ -85,9 +90,15 @@ export class EventSender {
   snapshot(): Pick<OutboxState, SenderField> {
     return {
       waiting: this.#waiting.states(),
+      batches: this.#waiting.batches(),
       openSince: instantOf(this.#breaker.openSince),
       pausedUntil: instantOf(this.#breaker.pausedUntil),
     };
+  }
+
+  /** Batches whose events the snapshot has, so that their documents may go once it is saved. */
+  get takenBatches(): Set<string> {
+    return this.#waiting.taken;
   }
 
   /** An event was sent by other means: nothing is held back any more. */
@@ -102,6 +113,7 @@ export class EventSender {
       ...this.#queue.slice(0, 1).map(({ event }) => Date.parse(event.time)),
       ...[...this.#attempts.trying].map(({ event }) => Date.parse(event.time)),
       ...this.#waiting.states().map(({ receivedAt }) => Date.parse(receivedAt)),
+      ...this.#waiting.batches().flatMap(({ bySource }) => bySource.map(({ oldest }) => oldest)),
     ];
     return times.length === 0 ? null : Math.min(...times);
   }
@@ -137,7 +149,7 @@ export class EventSender {
   }
 
   #pump(): void {
-    const { maxInFlight, clock } = this.#options;
+    const { maxInFlight, clock, times = RETRY_TIMES } = this.#options;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     this.#noticeClock(clock());
@@ -145,11 +157,13 @@ export class EventSender {
     while (!this.#stopped && this.#inFlight < maxInFlight) {
       const now = clock();
       const wait = this.#options.isHolding() ? this.#breaker.mayStartAt(this.#inFlight) - now : HOLD_PAUSE;
-      const due = this.#waiting.next();
       if (wait > 0) {
-        if (due !== null || this.#queue.length > 0) pause = wait;
+        pause = wait;
         break;
       }
+      const move = this.#isMoving ? null : this.#waiting.move(now, times.firstPause);
+      if (move !== null) void this.#moved(move);
+      const due = this.#waiting.next();
       const isOpen = this.#breaker.openSince !== null;
       const mayTryFirst =
         this.#queue.length > 0 && this.#waiting.size + this.#attempts.trying.size < MAX_WAITING;
@@ -162,7 +176,9 @@ export class EventSender {
         this.#firsts += 1;
         void this.#run(() => this.#tryFirst());
       } else {
-        if (due !== null) pause = due.state.nextTryAt - now;
+        const batch = this.#isMoving ? null : this.#waiting.nextBatch();
+        const dueAt = [due?.state.nextTryAt, batch?.dueAt].filter((time) => time !== undefined);
+        pause = Math.min(...dueAt) - now;
         break;
       }
     }
@@ -177,6 +193,18 @@ export class EventSender {
       this.#breaker.forgetTimes();
     }
     this.#lookedAt = now;
+  }
+
+  async #moved(move: Promise<void>): Promise<void> {
+    const { onError, times = RETRY_TIMES } = this.#options;
+    this.#isMoving = true;
+    await move.catch(async (error: unknown) => {
+      onError(error);
+      const { signal } = this.#aborting;
+      await sleep(times.firstPause, null, { signal, ref: false }).catch(() => undefined);
+    });
+    this.#isMoving = false;
+    this.#next();
   }
 
   async #run(work: () => Promise<void>): Promise<void> {
@@ -196,11 +224,20 @@ export class EventSender {
 }
 
 /** The clock of the replica that tried it may have been ahead of this one's. */
-function withinReach(event: WaitingEvent, now: number, longestPause: number): WaitingEvent {
+function withinReach(
+  { claim, waiting, batches = [] }: WaitingEventsOptions['state'],
+  now: number,
+  longestPause: number,
+): WaitingEventsOptions['state'] {
+  const latest = now + longestPause;
   return {
-    ...event,
-    firstTriedAt: Math.min(event.firstTriedAt, now),
-    nextTryAt: Math.min(event.nextTryAt, now + longestPause),
+    claim,
+    waiting: waiting.map((event) => ({
+      ...event,
+      firstTriedAt: Math.min(event.firstTriedAt, now),
+      nextTryAt: Math.min(event.nextTryAt, latest),
+    })),
+    batches: batches.map((batch) => ({ ...batch, dueAt: Math.min(batch.dueAt, latest) })),
   };
 }
 

@@ -1,4 +1,6 @@
-import type { WaitingEvent } from '../outbox-state.js';
+import { StoreError } from '../../store/object-store.js';
+import type { OutboxState, WaitingBatch, WaitingEvent, WaitingOfSource } from '../outbox-state.js';
+import type { OutboxStore } from '../outbox-store.js';
 import type { JobEvent } from '../receiver-event.js';
 
 /** An event that failed and is tried again, or whose dead event is being written. */
@@ -9,16 +11,84 @@ export interface Waiting {
   readonly busy: boolean;
 }
 
+export interface WaitingEventsOptions {
+  readonly state: Pick<OutboxState, 'claim' | 'waiting' | 'batches'>;
+  readonly documents: Pick<OutboxStore, 'saveBatch' | 'readBatch'>;
+}
+
 export type WaitingEvents = ReturnType<typeof createWaitingEvents>;
 
-export function createWaitingEvents(states: readonly WaitingEvent[]) {
+/** Events of one batch. */
+const BATCH = 100;
+/** Idle events in memory from which on those that are due last become a batch. */
+const CROWDED = 150;
+/** Some hundred kilobytes of the state. Without further batches memory fills, and nothing new is sent. */
+const MAX_BATCHES = 1_000;
+
+/**
+ * The events that wait: those that are due first in memory, and in the state, the others in batches. A batch is written before a state names
+ * it, and read back once it is due. Its document may go once a saved state has its events again.
+ */
+export function createWaitingEvents({ state: saved, documents }: WaitingEventsOptions) {
   const waiting = new Map<string, Waiting>(
-    states.map((state) => [state.id, { state, event: null, busy: false }]),
+    saved.waiting.map((state) => [state.id, { state, event: null, busy: false }]),
   );
+  const batches = new Map<string, WaitingBatch>(saved.batches?.map((batch) => [batch.name, batch]));
+  const taken = new Set<string>();
+  let written = 0;
 
   function put(state: WaitingEvent, change: Partial<Pick<Waiting, 'event' | 'busy'>> = {}): void {
     const known = waiting.get(state.id);
     waiting.set(state.id, { event: known?.event ?? null, busy: known?.busy ?? false, ...change, state });
+  }
+
+  /** The event that is due first, of those that are not busy; null without one. */
+  function next(): Waiting | null {
+    let first: Waiting | null = null;
+    for (const each of waiting.values()) {
+      if (each.busy || (first !== null && first.state.nextTryAt <= each.state.nextTryAt)) continue;
+      first = each;
+    }
+    return first;
+  }
+
+  /** The batch that is due first; null without one. */
+  function nextBatch(): WaitingBatch | null {
+    let first: WaitingBatch | null = null;
+    for (const each of batches.values()) if (first === null || each.dueAt < first.dueAt) first = each;
+    return first;
+  }
+
+  async function setAside(events: readonly WaitingEvent[]): Promise<void> {
+    written += 1;
+    // No other replica has this claim.
+    const name = `${saved.claim}-${written}`;
+    for (const state of events) put(state, { busy: true });
+    try {
+      await documents.saveBatch(name, events);
+    } catch (error) {
+      for (const state of events) put(state, { busy: false });
+      throw error;
+    }
+    for (const { id } of events) waiting.delete(id);
+    const dueAt = Math.max(...events.map(({ nextTryAt }) => nextTryAt));
+    batches.set(name, { name, dueAt, bySource: countBySource(events) });
+  }
+
+  async function bringBack(batch: WaitingBatch, now: number, pause: number): Promise<void> {
+    const { name, dueAt } = batch;
+    // Other batches are not held up by one that cannot be read.
+    batches.set(name, { ...batch, dueAt: now + pause });
+    const events = await documents.readBatch(name);
+    if (events === null)
+      throw new StoreError('read', `the batch ${name} of waiting events is gone or damaged`);
+    batches.delete(name);
+    taken.add(name);
+    for (const event of events) {
+      const firstTriedAt = Math.min(event.firstTriedAt, now);
+      // A line that was read again may have brought it as well.
+      if (!waiting.has(event.id)) put({ ...event, firstTriedAt, nextTryAt: dueAt });
+    }
   }
 
   return {
@@ -29,19 +99,38 @@ export function createWaitingEvents(states: readonly WaitingEvent[]) {
     /** Adds or replaces an event. What `change` leaves out stays as it was. */
     put,
     delete: (id: string) => void waiting.delete(id),
-    /** The event that is due first, of those that are not busy; null without one. */
-    next(): Waiting | null {
-      let next: Waiting | null = null;
-      for (const each of waiting.values()) {
-        if (each.busy || (next !== null && next.state.nextTryAt <= each.state.nextTryAt)) continue;
-        next = each;
+    next,
+    nextBatch,
+    /**
+     * Makes room in memory, or brings back the batch that is due before all others; null while neither is needed. Rejects with `StoreError`.
+     *
+     * @param pause milliseconds until a batch that cannot be read is read again
+     */
+    move(now: number, pause: number): Promise<void> | null {
+      if (waiting.size >= CROWDED && batches.size < MAX_BATCHES) {
+        const idle = [...waiting.values()].flatMap(({ state, busy }) => (busy ? [] : [state]));
+        const last = idle.sort((a, b) => a.nextTryAt - b.nextTryAt).slice(-BATCH);
+        if (idle.length >= CROWDED) return setAside(last);
       }
-      return next;
+      const batch = nextBatch();
+      const dueAt = Math.min(now, next()?.state.nextTryAt ?? Number.POSITIVE_INFINITY);
+      return batch !== null && batch.dueAt < dueAt ? bringBack(batch, now, pause) : null;
     },
-    /** Makes every event due at `now`. */
+    /** Makes every event in memory due at `now`. */
     makeDue(now: number): void {
       for (const { state } of waiting.values()) put({ ...state, nextTryAt: now });
     },
     states: () => [...waiting.values()].map(({ state }) => state),
+    batches: () => [...batches.values()],
+    /** Batches whose events are in memory again. */
+    taken,
   };
+}
+
+function countBySource(events: readonly WaitingEvent[]): WaitingOfSource[] {
+  return [...Map.groupBy(events, ({ source }) => source)].map(([source, own]) => ({
+    source,
+    events: own.length,
+    oldest: Math.min(...own.map(({ receivedAt }) => Date.parse(receivedAt))),
+  }));
 }

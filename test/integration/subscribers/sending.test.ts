@@ -4,12 +4,16 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { erasureKey, outboxClaimKey } from '../../../src/archive/layout.js';
 import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createDeadEventCounter } from '../../../src/operations/admin/subscribers/count-dead-events.js';
 import { listSubscribers } from '../../../src/operations/admin/subscribers/list-subscribers.js';
+import { listWaitingEvents } from '../../../src/operations/admin/subscribers/list-waiting-events.js';
 import type { SubscriberFigures } from '../../../src/operations/answers/subscribers.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { purgeEventsOf } from '../../../src/subscribers/dead/dead-events.js';
+import { beginningOf } from '../../../src/subscribers/follow/ledger-follower.js';
+import { newOutboxState } from '../../../src/subscribers/outbox-state.js';
 import type { Subscriber } from '../../../src/subscribers/subscriber.js';
 import type { OutboxTimes } from '../../../src/subscribers/subscriber-run.js';
 import {
@@ -239,7 +243,9 @@ describe('a subscriber', () => {
       { name: 'crm', stateDamaged: true, sender: null },
       { name: 'others', stateDamaged: false },
     ]);
-    await expect(outbox.waitingEvents('crm', null)).rejects.toThrow('outbox/crm/state.json is gone, damaged');
+    await expect(outbox.waitingEvents('crm', { scope: null, limit: 1 })).rejects.toThrow(
+      'outbox/crm/state.json is gone, damaged',
+    );
     for await (const { key } of store.list(folder)) await store.delete(key);
     await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
   });
@@ -319,6 +325,45 @@ describe('a subscriber', () => {
     const line = storedLine();
     await append(line);
     await until(() => idsOf(server).includes(line.deliveryId));
+  });
+
+  it('is sent what comes while many times as many events wait as are kept in memory; the next replica sends those, all once', async () => {
+    let isBad = ({ jobId }: { readonly jobId: string }) => jobId.startsWith('bad-');
+    const { store, server, outbox, figures, append } = await subscribed({
+      answer: (_, request) => (isBad(eventOf(request).data) ? 422 : 200),
+      times: { ...FAST, retry: { firstPause: 1_000, longestPause: 60_000, total: 1e9 } },
+    });
+    const good = Array.from({ length: 400 }, (_, n) => storedLine({ jobId: `good-${n}` }));
+    const bad = Array.from({ length: 800 }, (_, n) => storedLine({ jobId: `bad-${n}` }));
+    for (const [n, line] of good.entries()) await append(line, ...bad.slice(2 * n, 2 * n + 2));
+    const sent = (lines: typeof good) => {
+      const ids = new Set(lines.map(({ deliveryId }) => deliveryId));
+      return idsOf(server).filter((id) => ids.has(id));
+    };
+    await until(() => sent(good).length >= good.length);
+    expect(sent(good).sort()).toEqual(good.map(({ deliveryId }) => deliveryId));
+    await until(async () => (await figures())?.retrying === 800);
+    await outbox.stop();
+    expect((await outbox.statuses())[0]?.waiting.length).toBeLessThan(300);
+    const shown: string[] = [];
+    for (let cursor: string | undefined, page = 0; page < 9; page += 1) {
+      const query = { scope: null, limit: 300, cursor };
+      const { waitingEvents, nextCursor } = await listWaitingEvents(outbox, 'crm', query);
+      shown.push(...waitingEvents.map(({ id }) => id));
+      if (nextCursor === null) break;
+      cursor = nextCursor;
+    }
+    expect(shown.sort()).toEqual(bad.map(({ deliveryId }) => deliveryId));
+
+    isBad = () => false;
+    const start = server.requests.length;
+    const second = outboxOf(store, { crm: subscriberAt(server.url) }, { owner: 'replica-b' });
+    second.start();
+    running.push(second);
+    await until(async () => (await figures())?.retrying === 0);
+    expect(idsOf(server).slice(start).sort()).toEqual(bad.map(({ deliveryId }) => deliveryId));
+    await second.stop();
+    expect([...store.objects.keys()].filter((key) => key.includes('/waiting/'))).toEqual([]);
   });
 
   it('is sent the repetition of a delivery that stored its artefacts and has no line, and no other repetition', async () => {
@@ -485,6 +530,25 @@ describe('an outbox without subscribers', () => {
   });
 });
 
+/** The state of a replica that died: of two batches one is gone, and a third document is not of the state. */
+async function withBatches() {
+  const store = createMemoryStore();
+  const line = storedLine();
+  const segment = { hour: 'dt=2026-03-04/hour=05/', writer: 'w', number: 1 };
+  store.put(segmentKey(segment), `${JSON.stringify(line)}\n`);
+  const { deliveryId: id, jobId, receivedAt, source } = line;
+  const times = { firstTriedAt: 1, nextTryAt: 1, attempts: 1, history: [] };
+  const events = [{ id, jobId, segment, receivedAt, source, ...times }];
+  const bySource = [{ source, events: 1, oldest: 1 }];
+  const batches = [1, 2].map((dueAt) => ({ name: `1-${dueAt}`, dueAt, bySource }));
+  const beginning = await beginningOf(store, Date.now());
+  const state = { ...newOutboxState(Date.now(), beginning), v: 2, claim: 1, batches };
+  store.put('outbox/crm/state.json', JSON.stringify(state));
+  for (const name of ['1-2', '1-3'])
+    store.put(`outbox/crm/waiting/${name}.json`, JSON.stringify({ v: 1, events }));
+  return { store, line };
+}
+
 describe('several replicas', () => {
   it('share a subscriber: one sends, and another goes on at once when it stops', async () => {
     const store = createMemoryStore();
@@ -614,12 +678,48 @@ describe('several replicas', () => {
       event.nextTryAt += DAY;
     }
     expect(state.openSince).toBeNull();
+    // As states were before there were batches.
+    delete state.batches;
     store.put(key, JSON.stringify(state));
     const second = outboxOf(store, { crm: subscriberAt(server.url) });
     second.start();
     running.push(second);
     await until(() => server.requests.length === 2);
     expect(idsOf(server)).toEqual([line.deliveryId, line.deliveryId]);
+  });
+
+  it('send what waits in the batches of one that died, also where one is gone, and delete what it left', async () => {
+    const { store, line } = await withBatches();
+    const server = await recordingServer();
+    const outbox = outboxOf(store, { crm: subscriberAt(server.url) });
+    outbox.start();
+    running.push({ stop: () => server.close() }, outbox);
+    await until(() => idsOf(server).includes(line.deliveryId));
+    await until(async () => (await outbox.statuses())[0]?.setAside.length === 1);
+    await until(() => [...store.objects.keys()].every((key) => !key.includes('/waiting/')));
+    expect(idsOf(server)).toEqual([line.deliveryId]);
+    expect(String(outbox.errors[0])).toContain('the batch 1-1 of waiting events is gone');
+    const state = JSON.parse(store.objects.get('outbox/crm/state.json')?.body.toString() ?? '');
+    expect([state.v, state.batches]).toMatchObject([2, [{ name: '1-1' }]]);
+  });
+
+  it('keep the batches that another one has, which took over meanwhile', async () => {
+    const { store } = await withBatches();
+    const isTaken = () => store.objects.has(outboxClaimKey('crm', 3));
+    const suspended: ObjectStore = {
+      ...store,
+      async replace(key, body, headers) {
+        if (key.endsWith('/state.json') && !body.includes('"1-2"')) store.put(outboxClaimKey('crm', 3), '{}');
+        await store.replace(key, body, headers);
+      },
+    };
+    const outbox = outboxOf(suspended, { crm: subscriberAt('http://127.0.0.1:9/') }, { lease: 600_000 });
+    outbox.start();
+    running.push(outbox);
+    await until(() => isTaken() && outbox.sending().length === 0);
+    expect([...store.objects.keys()].filter((key) => key.includes('/waiting/'))).toEqual([
+      'outbox/crm/waiting/1-2.json',
+    ]);
   });
 
   it('take over from one that was suspended, which then sends nothing more', async () => {

@@ -29,6 +29,8 @@ function world(random: () => number) {
   }, clock);
   const expected = new Set<string>();
   const announced = new Set<string>();
+  /** Rejected with 422 until the end. */
+  const rejected = new Set<string>();
   const foreign: string[] = [];
   const sound: MemoryStore['objects'] = new Map();
   const senders: { hasCrashed: boolean; delivered: Set<string> }[] = [];
@@ -37,6 +39,7 @@ function world(random: () => number) {
   return {
     store,
     expected,
+    rejected,
     foreign,
     replicas,
     /** Those that nobody delivered, and those that only replicas delivered which died before they put it on record. */
@@ -53,12 +56,13 @@ function world(random: () => number) {
       addressFails = ofAddress;
     },
     /** A segment of a writer, of lines that were received `age` ago. The time of the store never goes back. */
-    append(writer: string, age: number, lines = 2) {
+    append(writer: string, age: number, lines = 2, areRejected = false) {
       const texts = Array.from({ length: lines }, () => {
         const receivedAt = new Date(now - age).toISOString();
         const line = storedLine({ receivedAt, deliveryId: newDeliveryId(now - age), durationMs: age });
         expected.add(line.deliveryId);
         announced.add(line.deliveryId);
+        if (areRejected) rejected.add(line.deliveryId);
         return JSON.stringify(line);
       });
       putSegment(store, new Date(now).toISOString(), texts, writer);
@@ -101,6 +105,7 @@ function world(random: () => number) {
         const at = new Date(now).toISOString();
         if (random() < 0.3) await new Promise((resolve) => setTimeout(resolve, random() * 10));
         const failed = { at, delivered: false, error: null, retryAfterMs: null };
+        if (rejected.has(event.id)) return { ...failed, status: 422 };
         if (random() < addressFails)
           return random() < 0.5
             ? { ...failed, status: 503 }
@@ -155,7 +160,7 @@ function world(random: () => number) {
 }
 
 const action = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('burst' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('burst' as const, 'rejected' as const) }) },
   {
     weight: 5,
     arbitrary: fc.record({ kind: fc.constant('append' as const), replica: fc.constantFrom('a', 'b', 'c') }),
@@ -208,6 +213,22 @@ function deliveredOnRecord({ objects }: MemoryStore): Set<string> {
 const EXAMPLES: [Action[], number][] = [
   // The sender dies while events wait for their retry, which the state has to remember, and others were not tried.
   [[{ kind: 'trouble', ofStore: 0, ofAddress: 1 }, { kind: 'burst' }, WAIT, WAIT, { kind: 'crash' }], 1],
+  // More events wait than memory has, and senders die while the store fails at times.
+  [
+    [
+      { kind: 'rejected' },
+      WAIT,
+      { kind: 'wait', ms: 600 },
+      { kind: 'trouble', ofStore: 0.1, ofAddress: 0.3 },
+      { kind: 'crash' },
+      { kind: 'wait', ms: 600 },
+      { kind: 'crash' },
+      { kind: 'wait', ms: 300 },
+      { kind: 'trouble', ofStore: 0, ofAddress: 0 },
+      { kind: 'crash' },
+    ],
+    3,
+  ],
   // An hour is read in part by its segments, and the rest after they were merged and deleted.
   [
     [
@@ -261,6 +282,11 @@ describe('events', () => {
             if (each.kind === 'append') given.append(each.replica, 10);
             else if (each.kind === 'burst')
               for (let index = 60; index > 0; index -= 1) given.append('b', index * 1000, 1);
+            else if (each.kind === 'rejected')
+              for (let index = 150; index > 0; index -= 1) {
+                given.append('b', index * 1000, 3, true);
+                given.append('b', index * 1000, 1);
+              }
             else if (each.kind === 'long') given.append('long', each.hours * HOUR);
             else if (each.kind === 'advance') given.advance(each.ms);
             else if (each.kind === 'merge') await given.merge(each.deletes ? 24 * HOUR : null);
@@ -276,6 +302,7 @@ describe('events', () => {
             }
           }
           given.trouble(0, 0);
+          given.rejected.clear();
           given.repair();
           // A store that refuses the record holds up no event.
           const isRecorded = actions.every((each) => each.kind !== 'trouble' || each.ofStore === 0);

@@ -78,11 +78,12 @@ export function subscribersRoutes({
       right: 'view',
       tag: 'Subscribers',
       summary: 'Events that failed and will be tried again, the next one first',
+      query: page(200),
       answers: { 200: waitingEventsSchema },
       problems: ['not-found', 'conflict'],
-      async handle({ params: { id: name = '' }, access: { scope } }) {
+      async handle({ params: { id: name = '' }, query, access: { scope } }) {
         rejectUnknown(name, scope);
-        return ok({ waitingEvents: await listWaitingEvents(outbox, name, scope), nextCursor: null });
+        return ok(await listWaitingEvents(outbox, name, { ...query, scope }));
       },
     }),
     adminRoute({

@@ -67,7 +67,7 @@ function subscriberOf(status: SubscriberStatus, figures: Figures, now: number): 
     bySource.reduce((total, each) => total + of(each), 0);
   const unsent = [
     ...status.waiting.map(({ receivedAt }) => Date.parse(receivedAt)),
-    ...figures.behind.map(({ oldest }) => oldest),
+    ...[...status.setAside, ...figures.behind].map(({ oldest }) => oldest),
   ];
   const lagSeconds = unsent.length === 0 ? 0 : Math.floor(Math.max(0, now - Math.min(...unsent)) / 1000);
   const dead = sum((each) => each.dead);
@@ -86,12 +86,13 @@ function subscriberOf(status: SubscriberStatus, figures: Figures, now: number): 
   };
 }
 
-function bySourceOf({ waiting }: SubscriberStatus, { sent, behind, ended }: Figures) {
-  const sources = new Set([...[...sent, ...behind, ...waiting].map(({ source }) => source), ...ended.keys()]);
+function bySourceOf({ waiting, setAside }: SubscriberStatus, { sent, behind, ended }: Figures) {
+  const unsent = [...waiting.map(({ source }) => ({ source, events: 1 })), ...setAside];
+  const sources = new Set([...[...sent, ...behind, ...unsent].map(({ source }) => source), ...ended.keys()]);
   return [...sources].map((source) => ({
     source,
     sent: sent.find((each) => each.source === source)?.delivered ?? 0,
-    retrying: waiting.filter((each) => each.source === source).length,
+    retrying: unsent.reduce((sum, each) => sum + (each.source === source ? each.events : 0), 0),
     untried: behind.find((each) => each.source === source)?.events ?? 0,
     dead: ended.get(source) ?? 0,
   }));

@@ -17,7 +17,7 @@ export const SHOWN_EVENTS = 20;
 
 /** @param {Subscriber} subscriber @param {WaitingEventList | null} page */
 export function waitingSection(subscriber, page) {
-  const { name, pausedUntil } = subscriber;
+  const { name, pausedUntil, retrying } = subscriber;
   const waiting = page?.waitingEvents ?? [];
   if (waiting.length === 0) return null;
   const title = `Events that ${name} did not accept yet`;
@@ -35,11 +35,11 @@ export function waitingSection(subscriber, page) {
           sendOneButton({ kind: 'notify', subscriber: name, events: [id], jobs: [jobId] }),
       },
     ]),
-    waiting.length > SHOWN_EVENTS &&
+    retrying > SHOWN_EVENTS &&
       h(
         'p',
         { class: 'quiet' },
-        `${count(SHOWN_EVENTS)} of ${count(waiting.length)} are shown, the next one first.`,
+        `${count(SHOWN_EVENTS)} of ${count(retrying)} are shown, the next one first.`,
       ),
   );
 }

@@ -52,7 +52,9 @@ function senderOf(
     clock: Date.now,
     random: Math.random,
     maxInFlight: 8,
-    state: { waiting: [], openSince: null },
+    state: { claim: 1, waiting: [], openSince: null },
+    documents: { saveBatch: async () => undefined, readBatch: async () => null },
+    onError() {},
     isHolding: () => true,
     ...more,
   });
@@ -173,7 +175,7 @@ it.each([
   const answers = [500, 410].map(answerOf);
   const { sender, asked, dead } = senderOf(() => answers.shift() ?? answerOf(200), {
     store,
-    state: { waiting: isFormer ? [ended] : [], openSince: null },
+    state: { claim: 1, waiting: isFormer ? [ended] : [], openSince: null },
     findEvent: async () => task.event,
     times: { firstPause: 1, longestPause: 1, total: 600_000 },
   });
@@ -214,7 +216,7 @@ it('asks for the line of an event that waits with pauses while the store does no
     ...{ source: null, firstTriedAt: Date.now(), nextTryAt: Date.now(), attempts: 1, history: [] },
   };
   const { sender, asked } = senderOf(() => answerOf(200), {
-    state: { waiting: [waiting], openSince: null },
+    state: { claim: 1, waiting: [waiting], openSince: null },
     findEvent() {
       lookups += 1;
       return Promise.reject(new StoreError('read', 'away'));
@@ -249,7 +251,7 @@ it('loses and repeats nothing over an hour of 500, asks little meanwhile, and se
   expect(attempts).toHaveLength(asked.length);
   expect([dead, sender.snapshot(), sender.oldest()]).toEqual([
     [],
-    { waiting: [], openSince: null, pausedUntil: null },
+    { waiting: [], batches: [], openSince: null, pausedUntil: null },
     null,
   ]);
   await sender.stop(0);

@@ -1,15 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket as BrowserLikeWebSocket } from 'undici';
 import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
+import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import {
   connectSession,
   connectWithWebSocket,
   RealtimeConfigError,
   RealtimeConnectError,
+  type RealtimeCredential,
+  type RealtimeSession,
+  RealtimeSessionError,
+  startSession,
   type WebSocketLike,
 } from '../../../src/speech/realtime/realtime.js';
+import { createSpeechClients } from '../../../src/speech/speech.js';
 import {
   API_KEY,
   failure,
@@ -233,3 +239,57 @@ const keyless: NonNullable<Parameters<typeof connectSession>[0]['connector']> = 
   const { connectWithWs } = await import('../../../src/speech/realtime/socket/ws-socket.js');
   return connectWithWs()({ ...request, headers: {} });
 };
+
+describe('keys of the key service', () => {
+  /** Temporary keys as the key service makes them, used on the realtime host. */
+  let simulator: Simulator;
+
+  beforeAll(async () => {
+    simulator = await createSimulator({ regions: { eu1: 0 }, realtimePort: 0 });
+  });
+  afterAll(() => simulator.close());
+
+  function start(
+    credential: RealtimeCredential,
+    service: 'realtime' | 'agent' = 'realtime',
+  ): Promise<RealtimeSession> {
+    return startSession({
+      hosts: { global: simulator.realtimeUrl ?? '' },
+      service,
+      credential,
+      audioFormat: PCM,
+      transcriptionConfig: { language: 'en' },
+    });
+  }
+
+  // Rule: Realtime: Authentication: an `rt` key opens any number of sessions, realtime and agent, on every host
+  it('of type rt start any number of sessions, realtime and agent', async () => {
+    const clients = createSpeechClients({
+      apiKey: simulator.apiKey,
+      keysUrl: simulator.keysUrl,
+      regions: {},
+    });
+    const { value: jwt } = await clients.keys().create({ type: 'rt', ttlSeconds: 60 });
+    await clients.close();
+    const sessions = await Promise.all([start({ jwt }), start({ jwt }), start({ jwt }, 'agent')]);
+    const reports = await Promise.all(sessions.map((session) => session.stream([silence(1)])));
+    expect(reports.map(({ complete }) => complete)).toEqual([true, true, true]);
+  });
+
+  it('start sessions with the API key itself in the header', async () => {
+    expect(await (await start({ apiKey: simulator.apiKey })).end()).toMatchObject({ complete: true });
+  });
+
+  it.each<[string, () => Promise<RealtimeCredential>]>([
+    ['of type batch', async () => ({ jwt: await simulator.issueKey('batch', 60) })],
+    ['that have expired', async () => ({ jwt: await simulator.issueKey('rt', -1) })],
+    ['that were never issued', async () => ({ jwt: 'x.y.z' })],
+    ['that are the API key, put into the address', async () => ({ jwt: simulator.apiKey })],
+    // Rule: Authentication: a `batch` key starts no session
+    // Rule: Realtime: Authentication: unknown keys are `not_authorised`
+    // Rule: Realtime: Authentication: a `batch` key is for the batch API
+  ])('%s are not authorised', async (_name, credential) => {
+    const error = await failure(RealtimeSessionError, start(await credential()));
+    expect(error).toMatchObject({ type: 'not_authorised', retryable: false });
+  });
+});

@@ -3,14 +3,18 @@ import {
   connectSession,
   RealtimeConfigError,
   RealtimeProtocolError,
+  RealtimeSessionError,
   type SessionState,
   startSession,
   type TranscriptSegment,
+  transcriptSrt,
   transcriptText,
 } from '../../../src/speech/realtime/realtime.js';
 import {
   failure,
   PCM,
+  PCM_BYTES_PER_SECOND,
+  RT_KEY,
   sessionOptions,
   silence,
   startOptions,
@@ -400,5 +404,156 @@ describe('a session refuses before sending', () => {
         (await failure(RealtimeProtocolError, session.sendAudio(silence(1)))).code,
       );
       expect(await session.finished).toMatchObject({ complete: true, durationLimit: 1 });
+    }));
+});
+
+const AGENT = { service: 'agent', transcriptionConfig: { language: 'en', enable_partials: true } } as const;
+
+describe('an agent session', () => {
+  // Rule: Realtime: Regional hosts and WebSocket connections: agent path /v2/agent
+  // Rule: Realtime: Authentication: an `rt` key opens any number of sessions, realtime and agent, on every host
+  it('connects to /v2/agent with an API key or a temporary rt key', () =>
+    withSimulator({}, async (simulator, start) => {
+      await (await start(AGENT)).end();
+      await (await start({ ...AGENT, credential: { jwt: RT_KEY } })).end();
+      expect(simulator.upgrades.map(({ url }) => url)).toEqual(['/v2/agent', `/v2/agent?jwt=${RT_KEY}`]);
+    }));
+
+  // Rule: Realtime: Beyond the specification: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`, `SpeechEnded`
+  it('types turns, speech and segments', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const session = await start(AGENT);
+      const names: string[] = [];
+      for (const name of [
+        'StartOfTurn',
+        'SpeechStarted',
+        'AddPartialSegment',
+        'AddSegment',
+        'SpeechEnded',
+        'EndOfTurn',
+      ] as const) {
+        session.on(name, (message) => names.push(message.message));
+      }
+      await session.stream([silence(1.2)]);
+      expect(names).toEqual([
+        'StartOfTurn',
+        'SpeechStarted',
+        'AddPartialSegment',
+        'AddPartialSegment',
+        'AddPartialSegment',
+        'AddSegment',
+        'SpeechEnded',
+        'EndOfTurn',
+      ]);
+    }));
+
+  // Rule: Realtime: Beyond the specification: agent: speaker `S1`
+  it('assembles its segments with their speakers', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const { segments, service } = await (await start(AGENT)).stream([silence(4)]);
+      expect(service).toBe('agent');
+      expect(transcriptText(segments)).toBe('S1: Welcome to this call we are glad.\nS1: That you could\n');
+      expect(transcriptSrt(segments)).toContain(
+        '00:00:00,000 --> 00:00:02,750\nS1: Welcome to this call we are glad.',
+      );
+    }));
+
+  // Rule: Realtime: Beyond the specification: agent: everything else raw
+  it('passes configuration fields the document does not show', () =>
+    withSimulator({}, async (simulator, start) => {
+      const config = { language: 'en', end_of_turn: { silence: 1 } };
+      const error = await failure(RealtimeSessionError, start({ ...AGENT, transcriptionConfig: config }));
+      expect(error.type).toBe('invalid_config');
+      expect(simulator.sessions[0]?.received[0]).toContain('end_of_turn');
+    }));
+});
+
+/** A service that reads next to nothing until `process` is called. */
+const HELD = { processing: 'manual', limits: { bufferSeconds: 0.01 } } as const;
+
+describe('audio flow', () => {
+  // Rule: Realtime: Limits: 10 s of audio ahead of AudioAdded
+  it('keeps at most 10 s of raw audio unacknowledged and makes the caller wait', () =>
+    withSimulator(HELD, async (simulator, start) => {
+      const session = await start({ audio: { frameBytes: PCM_BYTES_PER_SECOND } });
+      let settled = false;
+      const sending = session.sendAudio(silence(30)).then(() => {
+        settled = true;
+      });
+      const service = await simulator.session(0);
+      const acknowledged = new Promise((resolve) => session.on('AudioAdded', resolve));
+      await acknowledged;
+      for (let second = 0; second < 30; second += 1) {
+        const { sent, acknowledged: heard } = session.report();
+        expect((sent.seconds ?? 0) - (heard.seconds ?? 0)).toBeLessThanOrEqual(10);
+        if (heard.frames < 20) expect(settled).toBe(false);
+        if (heard.frames === 30) break;
+        const next = new Promise((resolve) => session.on('AudioAdded', resolve));
+        service.process(1);
+        await next;
+      }
+      await sending;
+      service.process(1);
+      expect(await session.end()).toMatchObject({
+        complete: true,
+        acknowledged: { frames: 30, seconds: 30 },
+      });
+    }));
+
+  // Rule: Realtime: Limits: 500 frames ahead of AudioAdded
+  it('keeps at most 500 frames unacknowledged', () =>
+    withSimulator({ processing: 'manual', limits: { bufferSeconds: 0.0001 } }, async (simulator, start) => {
+      const session = await start();
+      const sending = (async () => {
+        for (let frame = 0; frame < 700; frame += 1) await session.sendAudio(new Uint8Array(4));
+      })();
+      const service = await simulator.session(0);
+      let most = 0;
+      session.on('AudioAdded', () => {
+        const { sent, acknowledged } = session.report();
+        most = Math.max(most, sent.frames - acknowledged.frames);
+        service.process(4 / PCM_BYTES_PER_SECOND);
+      });
+      await sending;
+      expect(most).toBeLessThanOrEqual(500);
+      expect(most).toBeGreaterThan(450);
+      session.abort();
+    }));
+
+  // Rule: Realtime: Limits: file audio of unknown duration
+  it('bounds a file by bytes, because its duration is unknown', () =>
+    withSimulator(HELD, async (_simulator, start) => {
+      const session = await start({
+        audioFormat: { type: 'file' },
+        audio: { unacknowledgedFileBytes: 65_536 },
+      });
+      const sending = session.sendAudio(new Uint8Array(300_000));
+      await new Promise((resolve) => session.on('AudioAdded', resolve));
+      expect(session.report().sent.bytes - session.report().acknowledged.bytes).toBeLessThanOrEqual(65_536);
+      session.abort();
+      await failure(RealtimeSessionError, sending);
+    }));
+
+  // Rule: Realtime: Errors: a dead session reports what was acknowledged and final
+  it('rejects waiting audio when the session dies', () =>
+    withSimulator(HELD, async (_simulator, start) => {
+      const session = await start();
+      const sending = session.sendAudio(silence(20));
+      session.abort('enough');
+      expect(await failure(RealtimeSessionError, sending)).toMatchObject({
+        kind: 'aborted',
+        message: 'enough',
+      });
+      expect(await failure(RealtimeSessionError, session.sendAudio(silence(1)))).toMatchObject({
+        kind: 'aborted',
+      });
+    }));
+
+  // Rule: Realtime: Limits: not faster than the service takes it
+  it('never overruns a service that works in real time, whatever the caller does', () =>
+    withSimulator({ processing: 400, limits: { bufferSeconds: 2 } }, async (_simulator, start) => {
+      const session = await start();
+      const report = await session.stream(Array.from({ length: 12 }, () => silence(5)));
+      expect(report).toMatchObject({ complete: true, acknowledged: { seconds: 60 } });
     }));
 });

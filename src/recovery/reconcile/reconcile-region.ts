@@ -12,20 +12,37 @@ const PAGES_IN_FLIGHT = 4;
 
 /**
  * Reconciles the jobs of one region: those that it lists as far back as the run looks, and then, unless the run is limited, those
- * that earlier runs left open and the list does not show. Where the region cannot be asked the last result of these stands.
+ * that earlier runs left open and the list does not show, also where the list fails. Where the region cannot be asked the last result of
+ * these stands.
  */
 export async function reconcileRegion(run: Run, client: JobsClient): Promise<void> {
   const { report, options, jobOptions, complete } = run;
   const { region } = client;
   const isOpenHere = (job: RecoveredJob) => job.region === region && complete.includes(region);
   const open = new Map([...jobOptions.openBefore].filter(([, job]) => isOpenHere(job)));
+  const ask = (job: RecoveredJob) => reconcileOpenJob(run, client, open, job);
+  let isListed = false;
   try {
     await reconcileList(run, client, open);
-    await settleAll([...open.values()].map((job) => reconcileOpenJob(run, client, open, job)));
+    isListed = true;
+    await settleAll([...open.values()].map(ask));
   } catch (error) {
     options.signal?.throwIfAborted();
-    for (const job of open.values()) addResult(run, job, null);
     report.fault(region, failureReason(error));
+    const asked = isListed ? [] : [...open.values()].filter(({ outcome }) => outcome !== 'unrecoverable');
+    // A region that does not answer at all is asked for one of them.
+    for (const job of asked) if (!(await succeeds(ask(job), options.signal))) break;
+  }
+  for (const job of open.values()) addResult(run, job, null);
+}
+
+async function succeeds(work: Promise<void>, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch {
+    signal?.throwIfAborted();
+    return false;
   }
 }
 

@@ -65,6 +65,18 @@ describe('a failed job that the list shows no more', () => {
     expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(/asked for a pause/) }]);
   });
 
+  it('is fetched although its region cannot be listed, and keeps its result while nothing answers', async () => {
+    const { jobs, later } = await leaveOpen();
+    answer('list', 500, { region: 'eu1' });
+    const serve = answer('record', 500);
+    expect((await reconcile(later)).jobs).toEqual(jobs);
+    serve();
+    const report = await reconcile(later);
+    expect(report.jobs).toMatchObject([{ outcome: 'recovered' }]);
+    expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(/500/) }]);
+    expect(report.regions).toEqual(['us1']);
+  });
+
   it('is fetched from its own region, and left alone when that is not configured any more', async () => {
     const { simulator } = fixture;
     const { later } = await leaveOpen('us1');

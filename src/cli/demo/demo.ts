@@ -23,12 +23,19 @@ export function createCommand(): Command {
 async function demo(onlyOnce: boolean, stop: AbortSignal): Promise<void> {
   const stage = await openDemoStage();
   try {
+    await untilReady(stage, stop);
     const work = demoWork(stage);
     await tour(stage, work);
     if (!onlyOnce && !stop.aborted) await waitForInterrupt(stage, work, stop);
   } finally {
     await stage.close();
   }
+}
+
+/** A busy machine proves the store later than it listens: callbacks would be answered 503, and given up. */
+async function untilReady({ listening }: DemoStage, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !(await fetch(`${listening.publicUrl}/readyz`)).ok)
+    await sleep(100, null, { signal }).catch(() => {});
 }
 
 function step(title: string, lines: readonly string[]): void {

@@ -167,12 +167,14 @@ describe('the byte budget', () => {
     const half = MIB / 2;
     const slow = [];
     for (let n = 0; n < 110; n++) slow.push(await fill(at, { bytes: half, seconds: 20, expected: MIB }));
-    for (const { lease } of slow) lease.take(half).catch(() => undefined);
+    const waits = slow.map(({ lease }) => watched(lease.take(half)));
     const fast = watched(at.budget.lease({ expected: MIB }).take(MIB));
     at.pass(1);
     await settle();
     expect(fast.now).toBe('served');
     expect(slow.flatMap(({ refusals }) => refusals)).toHaveLength(56); // of 110
+    const ended = waits.flatMap(({ now }) => (now instanceof Error ? [now] : []));
+    expect(ended).toMatchObject(Array(55).fill({ code: 'overloaded' })); // one was served before
     expect(at.budget.waiters).toBe(0);
   });
 

@@ -71,10 +71,5 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
       openSince = clock();
       onChange(true);
     },
-    /** The clock was set back: a pause would last for as much longer. */
-    forgetTimes(): void {
-      pausedUntil = clock();
-      acceptedAt = Number.NEGATIVE_INFINITY;
-    },
   };
 }

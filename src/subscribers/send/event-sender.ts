@@ -29,8 +29,6 @@ const MAX_WAITING = 200;
 const FIRSTS_WHILE_OPEN = 3;
 /** Milliseconds until a replica that may have lost its claim looks again whether it may send. */
 const HOLD_PAUSE = 500;
-/** Milliseconds: a clock that is set back by less is let catch up. */
-const SET_BACK = 60_000;
 
 /** Sends the events of one subscriber: new ones in the order in which they are read, failed ones when they are due. */
 export class EventSender {
@@ -44,19 +42,14 @@ export class EventSender {
   #inFlight = 0;
   /** New events that were tried since one that had waited was. */
   #firsts = 0;
-  /** When it was last looked what is due. */
-  #lookedAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
   #isMoving = false;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: SenderOptions) {
-    const { state, documents, clock, times = RETRY_TIMES } = options;
+    const { times = RETRY_TIMES } = options;
     this.#options = options;
-    this.#waiting = createWaitingEvents({
-      state: withinReach(state, clock(), times.longestPause),
-      documents,
-    });
+    this.#waiting = createWaitingEvents({ ...options, times });
     this.#breaker = this.#createBreaker(times.firstPause);
     this.#attempts = createEventAttempts({
       ...options,
@@ -149,10 +142,9 @@ export class EventSender {
   }
 
   #pump(): void {
-    const { maxInFlight, clock, times = RETRY_TIMES } = this.#options;
+    const { maxInFlight, clock } = this.#options;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    this.#noticeClock(clock());
     let pause = Number.POSITIVE_INFINITY;
     while (!this.#stopped && this.#inFlight < maxInFlight) {
       const now = clock();
@@ -161,7 +153,7 @@ export class EventSender {
         pause = wait;
         break;
       }
-      const move = this.#isMoving ? null : this.#waiting.move(now, times.firstPause);
+      const move = this.#isMoving ? null : this.#waiting.move(now);
       if (move !== null) void this.#moved(move);
       const due = this.#waiting.next();
       const isOpen = this.#breaker.openSince !== null;
@@ -184,15 +176,6 @@ export class EventSender {
     }
     if (!this.#stopped && Number.isFinite(pause))
       this.#timer = setTimeout(() => this.#pump(), Math.min(Math.max(1, pause), 60_000)).unref();
-  }
-
-  /** What waits would wait for as much longer as the clock was set back. */
-  #noticeClock(now: number): void {
-    if (now < this.#lookedAt - SET_BACK) {
-      this.#waiting.makeDue(now);
-      this.#breaker.forgetTimes();
-    }
-    this.#lookedAt = now;
   }
 
   async #moved(move: Promise<void>): Promise<void> {
@@ -221,24 +204,6 @@ export class EventSender {
     const task = this.#queue.shift();
     if (task !== undefined) await this.#attempts.tryFirst(task);
   }
-}
-
-/** The clock of the replica that tried it may have been ahead of this one's. */
-function withinReach(
-  { claim, waiting, batches = [] }: WaitingEventsOptions['state'],
-  now: number,
-  longestPause: number,
-): WaitingEventsOptions['state'] {
-  const latest = now + longestPause;
-  return {
-    claim,
-    waiting: waiting.map((event) => ({
-      ...event,
-      firstTriedAt: Math.min(event.firstTriedAt, now),
-      nextTryAt: Math.min(event.nextTryAt, latest),
-    })),
-    batches: batches.map((batch) => ({ ...batch, dueAt: Math.min(batch.dueAt, latest) })),
-  };
 }
 
 function instantOf(time: number | null): string | null {

@@ -2,6 +2,7 @@ import { StoreError } from '../../store/object-store.js';
 import type { OutboxState, WaitingBatch, WaitingEvent, WaitingOfSource } from '../outbox-state.js';
 import type { OutboxStore } from '../outbox-store.js';
 import type { JobEvent } from '../receiver-event.js';
+import type { RetryTimes } from './attempt-policy.js';
 
 /** An event that failed and is tried again, or whose dead event is being written. */
 export interface Waiting {
@@ -14,6 +15,9 @@ export interface Waiting {
 export interface WaitingEventsOptions {
   readonly state: Pick<OutboxState, 'claim' | 'waiting' | 'batches'>;
   readonly documents: Pick<OutboxStore, 'saveBatch' | 'readBatch'>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly times: RetryTimes;
 }
 
 export type WaitingEvents = ReturnType<typeof createWaitingEvents>;
@@ -29,17 +33,26 @@ const MAX_BATCHES = 1_000;
  * The events that wait: those that are due first in memory, and in the state, the others in batches. A batch is written before a state names
  * it, and read back once it is due. Its document may go once a saved state has its events again.
  */
-export function createWaitingEvents({ state: saved, documents }: WaitingEventsOptions) {
-  const waiting = new Map<string, Waiting>(
-    saved.waiting.map((state) => [state.id, { state, event: null, busy: false }]),
-  );
-  const batches = new Map<string, WaitingBatch>(saved.batches?.map((batch) => [batch.name, batch]));
+export function createWaitingEvents({ state: saved, documents, clock, times }: WaitingEventsOptions) {
+  const waiting = new Map<string, Waiting>();
+  const batches = new Map<string, WaitingBatch>();
   const taken = new Set<string>();
   let written = 0;
 
   function put(state: WaitingEvent, change: Partial<Pick<Waiting, 'event' | 'busy'>> = {}): void {
     const known = waiting.get(state.id);
     waiting.set(state.id, { event: known?.event ?? null, busy: known?.busy ?? false, ...change, state });
+  }
+
+  /** The clock of the replica that tried them may have been ahead of this one's. */
+  const withinReach = (time: number) => Math.min(time, clock() + times.longestPause);
+
+  function add(events: readonly WaitingEvent[]): void {
+    for (const event of events) {
+      const firstTriedAt = Math.min(event.firstTriedAt, clock());
+      // A line that was read again may have brought it as well.
+      if (!waiting.has(event.id)) put({ ...event, firstTriedAt, nextTryAt: withinReach(event.nextTryAt) });
+    }
   }
 
   /** The event that is due first, of those that are not busy; null without one. */
@@ -75,21 +88,21 @@ export function createWaitingEvents({ state: saved, documents }: WaitingEventsOp
     batches.set(name, { name, dueAt, bySource: countBySource(events) });
   }
 
-  async function bringBack(batch: WaitingBatch, now: number, pause: number): Promise<void> {
+  async function bringBack(batch: WaitingBatch): Promise<void> {
     const { name, dueAt } = batch;
     // Other batches are not held up by one that cannot be read.
-    batches.set(name, { ...batch, dueAt: now + pause });
+    batches.set(name, { ...batch, dueAt: clock() + times.firstPause });
     const events = await documents.readBatch(name);
     if (events === null)
       throw new StoreError('read', `the batch ${name} of waiting events is gone or damaged`);
     batches.delete(name);
     taken.add(name);
-    for (const event of events) {
-      const firstTriedAt = Math.min(event.firstTriedAt, now);
-      // A line that was read again may have brought it as well.
-      if (!waiting.has(event.id)) put({ ...event, firstTriedAt, nextTryAt: dueAt });
-    }
+    add(events.map((event) => ({ ...event, nextTryAt: dueAt })));
   }
+
+  add(saved.waiting);
+  for (const batch of saved.batches ?? [])
+    batches.set(batch.name, { ...batch, dueAt: withinReach(batch.dueAt) });
 
   return {
     get size(): number {
@@ -101,12 +114,8 @@ export function createWaitingEvents({ state: saved, documents }: WaitingEventsOp
     delete: (id: string) => void waiting.delete(id),
     next,
     nextBatch,
-    /**
-     * Makes room in memory, or brings back the batch that is due before all others; null while neither is needed. Rejects with `StoreError`.
-     *
-     * @param pause milliseconds until a batch that cannot be read is read again
-     */
-    move(now: number, pause: number): Promise<void> | null {
+    /** Makes room in memory, or brings back the batch that is due before all others; null while neither is needed. Rejects with `StoreError`. */
+    move(now: number): Promise<void> | null {
       if (waiting.size >= CROWDED && batches.size < MAX_BATCHES) {
         const idle = [...waiting.values()].flatMap(({ state, busy }) => (busy ? [] : [state]));
         const last = idle.sort((a, b) => a.nextTryAt - b.nextTryAt).slice(-BATCH);
@@ -114,7 +123,7 @@ export function createWaitingEvents({ state: saved, documents }: WaitingEventsOp
       }
       const batch = nextBatch();
       const dueAt = Math.min(now, next()?.state.nextTryAt ?? Number.POSITIVE_INFINITY);
-      return batch !== null && batch.dueAt < dueAt ? bringBack(batch, now, pause) : null;
+      return batch !== null && batch.dueAt < dueAt ? bringBack(batch) : null;
     },
     /** Makes every event in memory due at `now`. */
     makeDue(now: number): void {

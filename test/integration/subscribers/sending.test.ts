@@ -270,6 +270,27 @@ describe('a subscriber', () => {
     expect(one).toMatchObject({ breaker: 'open', dead: 1, lastError: { status: 500, error: null } });
   });
 
+  it.each([
+    ['one event waits', 1],
+    ['it is paused', 5],
+  ])('is sent what waits although the clock was set back by a day while %s', async (_, events) => {
+    let [offset, isDown] = [86_400_000, true];
+    const { now } = Date;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + offset);
+    try {
+      const retry = { firstPause: 500, longestPause: 500, total: 3_600_000 };
+      const answer = () => (isDown ? 503 : 200);
+      const { outbox, append } = await subscribed({ answer, times: { ...FAST, retry } });
+      const status = async () => (await outbox.statuses())[0];
+      await append(...Array.from({ length: events }, () => storedLine()));
+      await until(async () => (await status())?.waiting.length === events);
+      [offset, isDown] = [0, false];
+      await until(async () => (await status())?.waiting.length === 0);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it('that hangs is sent the event again after its request time-out', async () => {
     const { server, figures, append } = await subscribed({
       answer: (index) => (index === 0 ? new Promise(() => undefined) : 200),

@@ -70,37 +70,6 @@ function tasksOf(events: number): EventTask[] {
   }).flat();
 }
 
-const DAY = 24 * 60 * MINUTE;
-
-it('ends a pause within a minute of when the clock was set back', async () => {
-  let status = 500;
-  const { sender, asked } = senderOf(() => answerOf(status));
-  await sender.accept(tasksOf(6));
-  await jest.advanceTimersByTimeAsync(10 * MINUTE);
-  jest.setSystemTime(Date.now() - DAY);
-  status = 200;
-  await jest.advanceTimersByTimeAsync(MINUTE);
-  expect(new Set(asked.filter((each) => each.status === 200).map(({ id }) => id)).size).toBe(6);
-});
-
-it('tries what failed by itself within a minute of when the clock was set back, and pauses when all fails then', async () => {
-  const [first] = tasksOf(1);
-  let status = 200;
-  const { sender, asked } = senderOf((id) => answerOf(id === first?.event.id ? 422 : status));
-  await sender.accept(tasksOf(1));
-  await jest.advanceTimersByTimeAsync(1);
-  await sender.accept(tasksOf(2).slice(1));
-  await jest.advanceTimersByTimeAsync(10 * MINUTE);
-  jest.setSystemTime(Date.now() - DAY);
-  const before = asked.length;
-  await jest.advanceTimersByTimeAsync(MINUTE);
-  expect(asked.slice(before).map(({ id }) => id)).toContain(first?.event.id);
-  status = 500;
-  await sender.accept(tasksOf(8).slice(2));
-  await jest.advanceTimersByTimeAsync(MINUTE);
-  expect(sender.snapshot().openSince).not.toBeNull();
-});
-
 it('leaves a subscriber alone for as long as it asks, with all events', async () => {
   const answers = [{ status: 503, retryAfterMs: 20 * MINUTE }];
   const { sender, asked } = senderOf(() => answers.shift() ?? { status: 200, retryAfterMs: null });

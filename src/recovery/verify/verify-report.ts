@@ -87,6 +87,8 @@ export interface VerifyReport {
 
 /** Enough to repair from; the counts go on. */
 const MAX_FINDINGS = 10_000;
+/** Kept until the end of the run, half a kilobyte each: later lines settle them, and what is settled must not hide what is open. */
+const MAX_KEPT = 100_000;
 const MAX_FAULTS = 100;
 
 type LedgerFigures = { -readonly [name in keyof VerifyReport['ledger']]: VerifyReport['ledger'][name] };
@@ -130,7 +132,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope) {
     finding(finding: VerifyFinding) {
       const outcome = finding.reason === 'missing' ? 'missing' : 'damaged';
       outcomes[outcome] += 1;
-      if (findings[outcome].length < MAX_FINDINGS) findings[outcome].push(finding);
+      if (findings[outcome].length < MAX_KEPT) findings[outcome].push(finding);
     },
     /** An operator chose another version. */
     replaced,
@@ -156,15 +158,16 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope) {
       },
       refetchOf: (findings: readonly VerifyFinding[]) => string[],
     ): VerifyReport {
+      const isOpen = (outcome: 'missing' | 'damaged', finding: VerifyFinding) => {
+        const settlement = settled(finding);
+        if (settlement === null) return true;
+        outcomes[outcome] -= 1;
+        if (settlement === 'replaced') replaced({ ...finding, sha256: finding.expected.sha256 });
+        else outcomes[settlement] += 1;
+        return false;
+      };
       const open = (outcome: 'missing' | 'damaged') =>
-        findings[outcome].filter((finding) => {
-          const settlement = settled(finding);
-          if (settlement === null) return true;
-          outcomes[outcome] -= 1;
-          if (settlement === 'replaced') replaced({ ...finding, sha256: finding.expected.sha256 });
-          else outcomes[settlement] += 1;
-          return false;
-        });
+        findings[outcome].filter((finding) => isOpen(outcome, finding)).slice(0, MAX_FINDINGS);
       const missing = open('missing');
       const damaged = open('damaged');
       return {

@@ -81,20 +81,26 @@ export async function runReplay(
   async function workOnStretch(): Promise<void> {
     const size = Math.max(4 * recovery.concurrency, OUTAGE);
     const stretch = items.slice(position(), position() + size);
-    let results = await workOn(stretch);
-    if (mayBeOutage(results)) {
+    const first = await workOn(stretch);
+    if (mayBeOutage(first)) {
       const last = await workOnLast(items.slice(position() + size));
-      const waitingFor = commonCause([...results, ...last]);
+      const waitingFor = commonCause([...first, ...last]);
       if (waitingFor !== null && !signal.aborted) return change({ ...state, waitingFor });
-      // The outage may have ended between the two.
-      results = await workOn(stretch);
     }
+    // What failed may have failed by an outage that has ended meanwhile.
+    const results = await Promise.all(
+      first.map((result, at) => (causeOf(result) === null ? result : limit(() => work(stretch[at] ?? '')))),
+    );
     const aborted = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
     await count(stretch, aborted === -1 ? results : results.slice(0, aborted));
   }
 
   function workOn(some: readonly string[]): Promise<ReplayItemResult[]> {
-    return limit.map(some, async (item) => ahead.get(item) ?? workOnItem(parts, state, item, signal));
+    return limit.map(some, async (item) => ahead.get(item) ?? work(item));
+  }
+
+  function work(item: string): Promise<ReplayItemResult> {
+    return workOnItem(parts, state, item, signal);
   }
 
   function mayBeOutage(results: readonly ReplayItemResult[]): boolean {

@@ -89,12 +89,17 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
   }
 
   async function bringBack(batch: WaitingBatch): Promise<void> {
-    const { name, dueAt } = batch;
+    const { name, dueAt, bySource } = batch;
     // Other batches are not held up by one that cannot be read.
     batches.set(name, { ...batch, dueAt: clock() + times.firstPause });
     const events = await documents.readBatch(name);
-    if (events === null)
-      throw new StoreError('read', `the batch ${name} of waiting events is gone or damaged`);
+    if (events === null) {
+      // Nobody brought it back while its events would have been tried.
+      const isOver = clock() - Math.max(...bySource.map(({ oldest }) => oldest)) > times.total;
+      if (isOver) batches.delete(name);
+      const end = isOver ? 'its events are not sent' : 'bring it back, or send its events again by a replay';
+      throw new StoreError('read', `the batch waiting/${name}.json is gone or damaged: ${end}`);
+    }
     batches.delete(name);
     taken.add(name);
     add(events.map((event) => ({ ...event, nextTryAt: dueAt })));

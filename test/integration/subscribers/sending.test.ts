@@ -560,7 +560,7 @@ async function withBatches() {
   const { deliveryId: id, jobId, receivedAt, source } = line;
   const times = { firstTriedAt: 1, nextTryAt: 1, attempts: 1, history: [] };
   const events = [{ id, jobId, segment, receivedAt, source, ...times }];
-  const bySource = [{ source, events: 1, oldest: 1 }];
+  const bySource = [{ source, events: 1, oldest: Date.now() }];
   const batches = [1, 2].map((dueAt) => ({ name: `1-${dueAt}`, dueAt, bySource }));
   const beginning = await beginningOf(store, Date.now());
   const state = { ...newOutboxState(Date.now(), beginning), v: 2, claim: 1, batches };
@@ -719,7 +719,7 @@ describe('several replicas', () => {
     await until(async () => (await outbox.statuses())[0]?.setAside.length === 1);
     await until(() => [...store.objects.keys()].every((key) => !key.includes('/waiting/')));
     expect(idsOf(server)).toEqual([line.deliveryId]);
-    expect(String(outbox.errors[0])).toContain('the batch 1-1 of waiting events is gone');
+    expect(String(outbox.errors[0])).toContain('the batch waiting/1-1.json is gone');
     const state = JSON.parse(store.objects.get('outbox/crm/state.json')?.body.toString() ?? '');
     expect([state.v, state.batches]).toMatchObject([2, [{ name: '1-1' }]]);
   });

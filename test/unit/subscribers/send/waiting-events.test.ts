@@ -49,3 +49,19 @@ it('writes no more batches than a state may name', () => {
     createWaitingEvents({ state: { claim: 7, waiting, batches }, ...MORE, documents }).move(NOW),
   ).toBeNull();
 });
+
+it('names a batch that is gone until its events are no longer tried', async () => {
+  const oldest = NOW - RETRY_TIMES.total;
+  const batches = [{ name: '6-1', dueAt: NOW - 1, bySource: [{ source: null, events: 1, oldest }] }];
+  const documents = createOutboxStore(createMemoryStore(), 'crm');
+  let now = NOW;
+  const events = createWaitingEvents({
+    state: { claim: 7, waiting: [], batches },
+    ...{ documents, clock: () => now, times: RETRY_TIMES },
+  });
+  await expect(events.move(now)).rejects.toThrow('waiting/6-1.json is gone or damaged: bring it back, or');
+  expect(events.batches()).toHaveLength(1);
+  now += 60_000;
+  await expect(events.move(now)).rejects.toThrow('its events are not sent');
+  expect(events.batches()).toEqual([]);
+});

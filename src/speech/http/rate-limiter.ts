@@ -28,7 +28,7 @@ export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: 
   async function waitOutPauses(operation: string, signal?: AbortSignal): Promise<void> {
     while (clock.now() < resumesAt) {
       if (isTooLong()) throw pausedError(operation, resumesAt, clock.now());
-      await clock.sleep(resumesAt - clock.now(), signal);
+      await clock.sleep(Math.max(0, resumesAt - clock.now()), signal);
     }
   }
 

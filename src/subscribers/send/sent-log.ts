@@ -38,7 +38,8 @@ export function createSentLog(options: SentLogOptions) {
 
   async function write(): Promise<void> {
     // A timer counts from when its turn of the event loop began, so that it can end too early.
-    while (performance.now() < begunAt + interval) await sleep(begunAt + interval - performance.now());
+    while (performance.now() < begunAt + interval)
+      await sleep(Math.max(0, begunAt + interval - performance.now()));
     begunAt = performance.now();
     const batch = waiting;
     waiting = [];

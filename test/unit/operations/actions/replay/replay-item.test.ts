@@ -100,5 +100,5 @@ it('a replica that goes on after another reads first what that one did', async (
     ledger: { append: async () => undefined },
   };
   await runReplay(parts as unknown as ReplayRunParts, state, new AbortController().signal);
-  expect(calls).toEqual(['refresh', 'bodies']);
+  expect(calls.slice(0, 2)).toEqual(['refresh', 'bodies']);
 });

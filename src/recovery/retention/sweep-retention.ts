@@ -64,9 +64,7 @@ export async function sweepRetention(
   const expiredBefore: ExpiredBefore = (kind) => now - (periods[kind] ?? Number.POSITIVE_INFINITY);
   const kinds: Partial<Record<RetentionClass, ExpiredCount>> = {};
   const faults: RetentionFault[] = [];
-  let complete = true;
   const onFault = (key: string | null, reason: string) => {
-    complete = false;
     if (faults.length < MAX_FAULTS) faults.push({ key, reason });
   };
   const onRemoved = (kind: RetentionClass, size: number) => {
@@ -104,7 +102,7 @@ export async function sweepRetention(
   } catch (error) {
     onFault(null, reasonOf(error));
   }
-  return { complete, kinds, faults };
+  return { complete: faults.length === 0, kinds, faults };
 }
 
 /** Rethrows what is neither a failure of the store nor the end of the sweep. */

@@ -56,21 +56,10 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
   }
 
   /** The event that is due first, of those that are not busy; null without one. */
-  function next(): Waiting | null {
-    let first: Waiting | null = null;
-    for (const each of waiting.values()) {
-      if (each.busy || (first !== null && first.state.nextTryAt <= each.state.nextTryAt)) continue;
-      first = each;
-    }
-    return first;
-  }
+  const next = () => earliest(waiting.values(), (each) => (each.busy ? null : each.state.nextTryAt));
 
   /** The batch that is due first; null without one. */
-  function nextBatch(): WaitingBatch | null {
-    let first: WaitingBatch | null = null;
-    for (const each of batches.values()) if (first === null || each.dueAt < first.dueAt) first = each;
-    return first;
-  }
+  const nextBatch = () => earliest(batches.values(), ({ dueAt }) => dueAt);
 
   async function setAside(events: readonly WaitingEvent[]): Promise<void> {
     written += 1;
@@ -139,6 +128,15 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
     /** Batches whose events are in memory again. */
     taken,
   };
+}
+
+function earliest<Item>(items: Iterable<Item>, timeOf: (item: Item) => number | null): Item | null {
+  let first: { readonly item: Item; readonly time: number } | null = null;
+  for (const item of items) {
+    const time = timeOf(item);
+    if (time !== null && (first === null || time < first.time)) first = { item, time };
+  }
+  return first?.item ?? null;
 }
 
 function countBySource(events: readonly WaitingEvent[]): WaitingOfSource[] {

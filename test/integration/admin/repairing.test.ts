@@ -10,7 +10,12 @@ import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { sendMendable } from '../../support/processes/mendable-callback.js';
-import { type RunningService, type Settings, startService } from '../../support/processes/running-service.js';
+import {
+  type RunningService,
+  type Settings,
+  startService,
+  useOwnServices,
+} from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { until } from '../../support/until.js';
 
@@ -249,15 +254,7 @@ describe('repairing', () => {
   });
 
   describe('release', () => {
-    const own: RunningService[] = [];
-    const startOwn = async (settings: Parameters<typeof startService>[0]) => {
-      const started = await startService(settings);
-      own.push(started);
-      return started;
-    };
-    afterEach(async () => {
-      for (const each of own.splice(0).reverse()) await each.stop();
-    });
+    const startOwn = useOwnServices();
 
     it('decodes after the program was mended, marks the body, and repeats its answer', async () => {
       const first = await startOwn({ sources: { default: { context: ['call'] } } });

@@ -18,7 +18,11 @@ import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { deadEventOf, outboxOf, SECRET } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
-import { type RunningService, startService } from '../../support/processes/running-service.js';
+import {
+  type RunningService,
+  startService,
+  useOwnServices,
+} from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { NOTHING_ENDS } from '../../support/recovery/recovery-fixture.js';
 import { archiveOver } from '../../support/store/archive-fixture.js';
@@ -43,14 +47,8 @@ describe('replays over HTTP', () => {
     });
     api = adminApi(service);
   });
-  const own: RunningService[] = [];
-  const startOwn = async (settings: Parameters<typeof startService>[0]) => {
-    const started = await startService(settings);
-    own.push(started);
-    return started;
-  };
+  const startOwn = useOwnServices();
   afterEach(async () => {
-    for (const each of own.splice(0).reverse()) await each.stop();
     await service.stop();
     await lost.simulator.close();
   });

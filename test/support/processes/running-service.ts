@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from '@jest/globals';
+import { afterEach, expect } from '@jest/globals';
 import { createService } from '../../../src/app/service/create-service.js';
 import type { Listening } from '../../../src/app/service/service.js';
 import type { ServiceOptions } from '../../../src/app/service/service-options.js';
@@ -54,6 +54,19 @@ export async function startService(...how: Parameters<typeof startListening>): P
   // On a busy machine it listens before its store is proven.
   await until(async () => (await fetch(`${service.publicUrl}/readyz`)).ok);
   return service;
+}
+
+/** As `startService`, for services that single tests start: each is stopped after its test, the last one first. */
+export function useOwnServices(): typeof startService {
+  const own: RunningService[] = [];
+  afterEach(async () => {
+    for (const each of own.splice(0).reverse()) await each.stop();
+  });
+  return async (...how) => {
+    const started = await startService(...how);
+    own.push(started);
+    return started;
+  };
 }
 
 /** As `startService`, as soon as it listens: its store may not be well. */

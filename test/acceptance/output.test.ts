@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { freePort } from '../support/http/balancer.js';
+import { freePort } from '../support/http/free-port.js';
 import { ownAddress } from '../support/http/own-address.js';
 import { PROGRAM_ENVIRONMENT } from '../support/processes/program-environment.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

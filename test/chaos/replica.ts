@@ -1,11 +1,11 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
+import { freePort } from '../support/http/free-port.js';
 import { indexPath } from './index-check.js';
 
 /** The program as it is built here. */
@@ -75,8 +75,7 @@ export function spawnProgram(
 export async function createReplica(options: ReplicaOptions): Promise<Replica> {
   const { name, settings, folder } = options;
   const port = await freePort();
-  let adminPort = await freePort();
-  while (adminPort === port) adminPort = await freePort();
+  const adminPort = await freePort();
   const config = JSON.stringify({
     ...settings,
     replicaName: name,
@@ -143,21 +142,5 @@ function residentBytes(pid: number | undefined): number | null {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
   } catch {
     return null;
-  }
-}
-
-/** Below the range that outgoing connections take theirs from: the port must still be free after a restart. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
   }
 }

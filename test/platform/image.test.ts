@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { chown, readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '../../src/observe/metrics/metrics.js';
+import { freePort } from '../support/http/free-port.js';
 import { inProject, pick, readManifest, readProjectFile, renderOverlay } from '../support/manifests.js';
 import { buildImage, type Container, type Image, startContainer } from '../support/processes/container.js';
 import { until } from '../support/until.js';
@@ -115,14 +115,6 @@ async function startComposed() {
       }
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** name@version of every installed package. */

@@ -48,10 +48,11 @@ unpack() {
   touch "$root/.unpacked-$suite"
 }
 
-# Two different free ports.
-free_ports() {
-  node -e 'const n=require("node:net");const a=n.createServer(),b=n.createServer();
-    a.listen(0,"127.0.0.1",()=>b.listen(0,"127.0.0.1",()=>{console.log(a.address().port,b.address().port);a.close();b.close()}))'
+# A free port below the range of outgoing connections: Ceph's own would take it before the gateway listens.
+free_port() {
+  local port
+  while port=$((20000 + RANDOM % 12000)) && (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+  echo "$port"
 }
 
 configure() {
@@ -162,7 +163,7 @@ exec 9>&-
 mkdir -p "$state"/{log,run,mon,osd,rgw}
 give_up() { tail -n 20 "$state"/log/setup.log "$state"/log/*.out >&2; "$here/ceph-down.sh" --keep-logs "$state"; }
 trap '[ $? = 0 ] || give_up' EXIT
-read -r mon_port s3_port < <(free_ports)
+mon_port=$(free_port) s3_port=$(free_port)
 configure
 make_keys
 start_mon

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../temporary-folder.js';
 import { until } from '../until.js';
+import { freePort } from './free-port.js';
 
 export type BalancerKind = 'haproxy' | 'nginx';
 
@@ -105,16 +106,6 @@ function shippedFile(
 
 function occurrences(text: string, part: string): number {
   return text.split(part).length - 1;
-}
-
-/** A free port. Another process could take it before the caller does; the range is wide. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function isListening(port: number): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { freePort } from '../http/balancer.js';
+import { freePort } from '../http/free-port.js';
 import { ownAddress } from '../http/own-address.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { type ReceiverProcess, startReady } from './receiver-process.js';

@@ -62,13 +62,18 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
 
   return {
     read,
-    /** Creates the claim of this number; false when another replica did, or has claimed since the state was read. */
-    async claim(number: number, owner: string): Promise<boolean> {
-      if (!(await createClaim(store, claimKey(number), owner, mark))) return false;
+    /**
+     * Creates the claim that follows this state, and reads it once more: who made it may have saved it until then, but deletes no more of what
+     * it names. Null when another replica was faster.
+     */
+    async claim(state: OutboxState, owner: string): Promise<OutboxState | null> {
+      const number = state.claim + 1;
+      if (!(await createClaim(store, claimKey(number), owner, mark))) return null;
       // An old claim may stay: a bucket that denies deleting must not keep the events.
       if (number > CLAIMS_KEPT) await store.delete(claimKey(number - CLAIMS_KEPT)).catch(() => undefined);
+      const last = (await saved()) ?? state;
       // The claim of this number may have been deleted, long after another replica made it.
-      return ((await saved())?.claim ?? 0) === number - 1;
+      return last.claim === state.claim ? last : null;
     },
     /** Whether a later claim than this one was made. */
     isSuperseded: async (number: number) => (await store.head(claimKey(number + 1))) !== null,
@@ -83,11 +88,13 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
       return Array.isArray(document?.events) ? document.events : null;
     },
     deleteBatch: (name: string) => store.delete(batchKey(name)),
-    /** Deletes the batches that a claimed state does not name: their writer died before, or after, a state that did. */
-    async deleteOtherBatches({ batches = [] }: OutboxState): Promise<void> {
+    /** Deletes the batches of earlier claims that a claimed state does not name: their writer died before, or after, a state that did. */
+    async deleteOtherBatches({ claim, batches = [] }: OutboxState): Promise<void> {
       const named = new Set(batches.map(({ name }) => batchKey(name)));
-      for await (const key of store.keys(waitingFolder(subscriber)))
-        if (!named.has(key)) await store.delete(key);
+      const folder = waitingFolder(subscriber);
+      const isEarlier = (key: string) => Number.parseInt(key.slice(folder.length), 10) < claim;
+      for await (const key of store.keys(folder))
+        if (!named.has(key) && isEarlier(key)) await store.delete(key);
     },
     /** Name of the replica that made the claim; null without the claim. */
     async claimant(claim: number): Promise<string | null> {

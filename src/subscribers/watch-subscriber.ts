@@ -45,9 +45,9 @@ export function watchSubscriber(options: SubscriberWatchOptions) {
 
   /** Null while the owner is alive, and when another replica was faster. */
   async function takeOver(state: OutboxState): Promise<OutboxState | null> {
-    const claim = state.claim + 1;
-    if (!leases.isAbandoned(name, state) || !(await states.claim(claim, owner))) return null;
-    const claimed = { ...state, claim, owner, heartbeatAt: new Date().toISOString() };
+    const last = leases.isAbandoned(name, state) ? await states.claim(state, owner) : null;
+    if (last === null) return null;
+    const claimed = { ...last, claim: last.claim + 1, owner, heartbeatAt: new Date().toISOString() };
     await states.save(claimed);
     await states.deleteOtherBatches(claimed).catch(() => undefined);
     return claimed;

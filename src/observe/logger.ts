@@ -49,7 +49,7 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
-/** Milliseconds that an ending process waits for a reader of standard output, which may be stuck or gone. */
+/** Milliseconds for which an ending process waits for a reader of standard output that takes nothing: it may be stuck or gone. */
 const FLUSH_TIMEOUT = 2_000;
 
 /** Bytes of lines that wait for a reader of standard output; further ones are dropped. */
@@ -66,6 +66,7 @@ interface ByteStream {
   on(event: 'drop', listener: (line: Buffer) => void): void;
   on(event: 'error', listener: () => void): void;
   once(event: 'drain', listener: () => void): void;
+  off(event: 'drain' | 'write', listener: () => void): void;
 }
 
 /**
@@ -110,15 +111,20 @@ function standardOutput(): DestinationStream & { flush(done: () => void): void }
     },
     // sonic-boom's own does not wait for a write in flight, and leaves what is less than a batch.
     flush(done) {
-      const giveUp = setTimeout(done, FLUSH_TIMEOUT);
-      const goOn = (): void => {
-        if (waiting > 0) {
-          stream.once('drain', goOn);
-          return stream.flush();
-        }
+      const end = (): void => {
         clearTimeout(giveUp);
+        stream.off('write', waitAgain);
+        stream.off('drain', goOn);
         done();
       };
+      const giveUp = setTimeout(end, FLUSH_TIMEOUT);
+      const waitAgain = (): void => void giveUp.refresh();
+      const goOn = (): void => {
+        if (waiting === 0) return end();
+        stream.once('drain', goOn);
+        stream.flush();
+      };
+      stream.on('write', waitAgain);
       goOn();
     },
   };

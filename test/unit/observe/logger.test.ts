@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { formatPretty } from '../../../src/observe/format-pretty.js';
@@ -99,6 +99,12 @@ it('is written as a whole before the process ends, also to a reader that is slow
     MANY_LINES,
   ]);
   await new Promise((resolve) => child.stderr.once('data', resolve));
-  const lines = (await textOf(child.stdout)).trimEnd().split('\n');
+  let text = '';
+  // Some three seconds: longer than a process waits for a reader that takes nothing.
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    text += chunk;
+    await sleep(100);
+  }
+  const lines = text.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).n)).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
 });

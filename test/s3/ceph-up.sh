@@ -163,7 +163,8 @@ exec 9>&-
 mkdir -p "$state"/{log,run,mon,osd,rgw}
 give_up() { tail -n 20 "$state"/log/setup.log "$state"/log/*.out >&2; "$here/ceph-down.sh" --keep-logs "$state"; }
 trap '[ $? = 0 ] || give_up' EXIT
-mon_port=$(free_port) s3_port=$(free_port)
+mon_port=$(free_port)
+while s3_port=$(free_port) && [ "$s3_port" = "$mon_port" ]; do :; done
 configure
 make_keys
 start_mon

@@ -31,7 +31,7 @@ export interface Balancer {
   readonly folder: string;
   /** Its output, standard error first. */
   readonly output: () => string;
-  /** nginx only: writes the file anew and reloads it. */
+  /** nginx only: writes the file anew and reloads it; resolves when nothing follows the former one any more. */
   reload(replace: Readonly<Record<string, string>>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,8 @@ export async function startBalancer(kind: BalancerKind, options: BalancerOptions
       write(replace);
       const before = occurrences(output, 'start worker process ');
       child.kill('SIGHUP');
-      await until(() => occurrences(output, 'start worker process ') > before);
+      // The former workers still send to the replicas of before.
+      await until(() => occurrences(output, ' exited with code 0') === before);
     },
     async stop() {
       child.kill('SIGTERM');

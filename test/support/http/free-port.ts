@@ -4,13 +4,17 @@ import { createServer } from 'node:net';
 
 const given = new Set<number>();
 
+/** Jest's workers draw at the same time: each has numbers of its own. */
+const WORKERS = 10;
+const WORKER = Number(process.env.JEST_WORKER_ID ?? 0) % WORKERS;
+
 /**
  * A port on which nobody listens, another one with each call. It is below the range from which the system takes those of outgoing
  * connections and of `port: 0`, so that it is still free when the caller listens, or listens again.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(20_000, 32_000);
+    const port = WORKERS * randomInt(2_000, 3_200) + WORKER;
     if (given.has(port)) continue;
     const server = createServer().listen(port);
     const isFree = await once(server, 'listening').then(

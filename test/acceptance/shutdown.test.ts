@@ -43,11 +43,11 @@ async function beginDelivery({ receiver }: Place, id: string, size: number) {
   return client;
 }
 
-/** An import that the receiver has begun, all of whose form is sent but its last bytes, and those. */
+/** An import that the receiver has begun. A byte comes now and then, because a shutdown ends what is silent; `finish` sends the rest. */
 async function beginImport({ receiver }: Place, id: string) {
   const form = [
     '--b\r\nContent-Disposition: form-data; name="data"; filename="a.wav"\r\n\r\n',
-    'x'.repeat(1000),
+    'x'.repeat(10_000),
     '\r\n--b--\r\n',
   ].join('');
   const client = await rawClient(receiver.adminUrl);
@@ -56,8 +56,14 @@ async function beginImport({ receiver }: Place, id: string) {
       `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\nExpect: 100-continue\r\n\r\n`,
   );
   expect((await client.answer()).status).toBe(100);
-  await client.send(form.slice(0, 500));
-  return { client, rest: form.slice(500) };
+  let sent = 500;
+  await client.send(form.slice(0, sent));
+  const dripping = setInterval(() => void client.send(form.charAt(sent++)), 100);
+  const finish = () => {
+    clearInterval(dripping);
+    return client.send(form.slice(sent));
+  };
+  return { client, finish };
 }
 
 const erase = ({ receiver }: Place, id: string) =>
@@ -82,7 +88,7 @@ describe('SIGTERM', () => {
     const place = await start('0s', '60s');
     const { receiver, folder } = place;
     const delivery = await beginDelivery(place, 'underway', 1000);
-    const { client, rest } = await beginImport(place, 'imported');
+    const { client, finish } = await beginImport(place, 'imported');
     receiver.signal('SIGHUP');
     await until(() => receiver.log.some(({ event }) => event === 'draining'));
     receiver.signal('SIGHUP');
@@ -94,7 +100,7 @@ describe('SIGTERM', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.connection).toBe('close');
     await until(async () => (await erase(place, 'late').catch(() => null)) === null);
-    await client.send(rest);
+    await finish();
     expect((await client.answer()).status).toBe(200);
     expect(await receiver.ended).toBe(0);
     expect(await visibleKeys(folder, 'jobs/')).toEqual(['jobs/imported/data', 'jobs/underway/data']);

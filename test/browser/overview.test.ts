@@ -154,7 +154,7 @@ describe('the overview', () => {
     await sendCallback(fixture.service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'j1' }).waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).toBe('6 hours');
-    expect(await page.getByRole('rowheader').count()).toBe(1);
+    expect(await page.getByRole('rowheader').first().isVisible()).toBe(true);
     await page.keyboard.press('Enter');
     await page.waitForURL(/range=6h$/);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('6 hours');

@@ -84,7 +84,7 @@ describe('Reconcile now', () => {
     expect(await factsOf(page, 'Last run of this replica')).toEqual(
       NONE.with(0, 'Complete: 3').with(4, 'Recovered: 1'),
     );
-    await page.getByText('none yet').waitFor({ state: 'detached', timeout: 20_000 });
+    await page.getByText('none yet').waitFor({ state: 'detached' });
     expect(dashboard.trouble).toEqual([]);
     await dashboard.close();
   });

@@ -17,7 +17,7 @@ export interface ReceiverProcess {
   /** Everything that was printed, log lines included. */
   readonly output: readonly string[];
   signal(name: NodeJS.Signals): void;
-  /** Exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended it; all that it printed has come by then. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /** kill -9 if it still runs, and wait. */
   destroy(): Promise<void>;
@@ -79,7 +79,7 @@ export async function startProcess(
   });
   const output: string[] = [];
   const log: Record<string, unknown>[] = [];
-  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
   const listening = new Promise<{ receiverUrl: string; adminUrl: string }>((resolve, reject) => {
     eachLine(child, (line) => {
       output.push(line);

@@ -88,9 +88,13 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
     }
   }
 
-  /** Removes a folder and its parents as far as they are empty, never `end` itself. */
+  /**
+   * Removes a folder and its parents as far as they are empty, never `end` itself. One below which metadata remains stays, such as that of
+   * a write that was killed: without its folder it would look like that of lost objects (`assertNotGone`).
+   */
   async function prune(folder: string, end: string): Promise<void> {
     for (let each = folder; each !== end && each.startsWith(end + sep); each = dirname(each)) {
+      if (await isThere(metaOf(root, each))) return;
       durable.delete(each);
       try {
         await rmdir(each);
@@ -110,6 +114,10 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
   }
 
   return { ensure, keep, sync, prune };
+}
+
+function metaOf(root: string, folder: string): string {
+  return join(root, '.meta', relative(root, folder));
 }
 
 function isThere(folder: string): Promise<boolean> {
@@ -159,7 +167,7 @@ async function makeFolders(
  * @param age milliseconds for which it has to be there
  */
 export async function assertNotGone(root: string, folder: string, age: number): Promise<void> {
-  const meta = join(root, '.meta', relative(root, folder));
+  const meta = metaOf(root, folder);
   const newest = Date.now() - age;
   for (const name of await readdir(meta).catch(ifAbsent<string[]>([]))) {
     const entry = await lstat(join(meta, name)).catch(ifAbsent(null));

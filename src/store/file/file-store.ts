@@ -214,6 +214,7 @@ async function* purgePlace(parts: Parts, place: string): AsyncGenerator<PurgedOb
   // Metadata without an object is left by a process that died.
   await guardIfThere(root, join(root.path, '.meta', place));
   await meta.removeFolder(place);
+  await parts.folders.prune(join(root.path, place), root.path);
 }
 
 async function* listing<T>(
@@ -244,8 +245,8 @@ function expiryOf(parts: Parts): NonNullable<ObjectStore['expiry']> {
       await fileCall('expire', folder, async () => {
         await root.check();
         await guardIfThere(root, join(root.path, folder));
-        await folders.prune(join(root.path, folder), root.path);
         await folders.prune(join(metaRoot, folder), metaRoot);
+        await folders.prune(join(root.path, folder), root.path);
       });
     },
   };

@@ -65,6 +65,28 @@ describe('the proof that files can be created in a folder', () => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
+    ['a deletion', () => store.delete('ledger/1/a')],
+    ['an erasure', () => Array.fromAsync(store.purge('ledger/1/'))],
+    [
+      'the removal of empty folders',
+      () => rm(at('ledger/1/a')).then(() => store.expiry?.removeEmpty('ledger/1/')),
+    ],
+  ])('holds after %s of the last object beside metadata of a write that was killed', async (_, remove) => {
+    await store.create('ledger/1/a', Buffer.from('a'), TEXT);
+    await mkdir(at('.meta/ledger/2'));
+    await writeFile(at('.meta/ledger/2/b#1.json'), JSON.stringify(TEXT));
+    await remove();
+    await prove();
+  });
+
+  it('leaves no folder of an erased job whose writes were killed', async () => {
+    await store.create('jobs/1/a', Buffer.from('a'), TEXT);
+    await writeFile(at('.meta/jobs/1/b#1.json'), JSON.stringify(TEXT));
+    await Array.fromAsync(store.purge('jobs/1/'));
+    await expect(readdir(at('jobs'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
     ['a file', () => writeFile(at('ledger'), '')],
     ['a link', async () => mkdir(at('other')).then(() => symlink(at('other'), at('ledger')))],
   ])('fails for %s in its place', async (_, put) => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -10,7 +11,7 @@ import { fillAll, type IndexFiller } from './index-filler.js';
 
 export interface IndexOfStoreOptions {
   readonly store: ObjectStore;
-  /** Where the index is, by the id of the store. */
+  /** Where the index is, by the `storeId` of `StartIndex`. */
   readonly filesFor: (storeId: string) => IndexFiles;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;
@@ -57,7 +58,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
   }
 
   async function open(): Promise<Opened> {
-    const storeId = await store.identity();
+    const storeId = await idHere(store);
     const worker = await startIndex(filesOf(storeId), storeId ?? '');
     const maxBytes =
       worker.place.path === null ? Math.min(MAX_IN_MEMORY, options.maxBytes) : options.maxBytes;
@@ -177,6 +178,12 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
   };
 }
 
+/** A copy has the id of the store that it was made of: backups are asked beside a receiver. */
+async function idHere(store: ObjectStore): Promise<string | null> {
+  const id = await store.identity();
+  return id && `${id}-${hash('sha256', store.location).slice(0, 8)}`;
+}
+
 /** An index in a worker: no question and no batch of lines holds the event loop of this process. */
 export interface IndexWorker extends IndexCalls, Omit<OpenedIndex, 'index'> {
   /** Whether the worker has ended: all calls are rejected. */
@@ -193,7 +200,7 @@ interface Waiting {
 /**
  * Opens the index of a store.
  *
- * @param storeId identity of the store that the log is in
+ * @param storeId identity and place of the store that the log is in
  */
 export type StartIndex = (files: IndexFiles, storeId: string) => Promise<IndexWorker>;
 

@@ -1,4 +1,4 @@
-import { open, readdir, rm } from 'node:fs/promises';
+import { cp, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -104,6 +104,14 @@ describe('a command beside a receiver of the same user', () => {
       } finally {
         await second.destroy();
       }
+    });
+
+    it('of its own for a copy of the store of the receiver, whose id it has', async () => {
+      const copy = join(folder.path, 'copy');
+      await cp(join(folder.path, 'store'), copy, { recursive: true, preserveTimestamps: true });
+      await send('later');
+      expect(await jobs(all({ store: { url: `file:${copy}` } }))).not.toContain('later');
+      expect(await jobs()).toContain('later');
     });
 
     it('of its own where the receiver does not answer, whose index may be old', async () => {

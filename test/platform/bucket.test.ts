@@ -44,7 +44,7 @@ interface Statement {
   readonly Effect: string;
   readonly Action: string | string[];
   readonly Resource: string | string[];
-  readonly Condition?: object;
+  readonly Condition?: { readonly Null?: object };
 }
 
 const statementsOf = (file: string): Statement[] => JSON.parse(readProjectFile(file)).Statement;
@@ -99,15 +99,16 @@ describe('k8s/s3/verify-policy.json', () => {
 });
 
 describe('k8s/s3/bucket-policy.json', () => {
-  const guarded = statementsOf('k8s/s3/bucket-policy.json')
-    .filter(
-      ({ Action, Condition }) =>
-        Action === 's3:PutObject' && JSON.stringify(Condition).includes('if-none-match'),
-    )
-    .flatMap(({ Resource }) => Resource)
-    .map((resource) => resource.replace(/^[^/]*\//, ''));
-  const isGuarded = (key: string) =>
-    guarded.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(key));
+  const denials = statementsOf('k8s/s3/bucket-policy.json').filter(({ Action }) => Action === 's3:PutObject');
+
+  /** @param header of the write; null: it has no condition */
+  function isDenied(key: string, header: 'if-match' | 'if-none-match' | null): boolean {
+    return denials.some(({ Resource, Condition }) => {
+      const patterns = [Resource].flat().map((resource) => resource.replace(/^[^/]*\//, ''));
+      const isMeant = patterns.some((each) => new RegExp(`^${each.replaceAll('*', '.*')}$`).test(key));
+      return isMeant && !Object.keys(Condition?.Null ?? {}).includes(`s3:${header}`);
+    });
+  }
 
   it.each([
     ['an artefact', `${jobFolder('', 'j1')}data`],
@@ -118,8 +119,15 @@ describe('k8s/s3/bucket-policy.json', () => {
     ['its record', recordKey('ledger/', 'dt=2026-01-31/hour=00/', 1)],
     ['a report of verify', verifyReportKey('2026-01-31T00:00:00Z')],
   ])('denies overwriting %s, also below a prefix of the store', (_, key) => {
-    expect(isGuarded(key)).toBe(true);
-    expect(isGuarded(`transcripts/${key}`)).toBe(true);
+    for (const each of [key, `transcripts/${key}`]) {
+      expect(isDenied(each, null)).toBe(true);
+      expect(isDenied(each, 'if-none-match')).toBe(false);
+    }
+  });
+
+  it('admits the choice of another version of an artefact, which replaces what was seen, and of nothing else', () => {
+    expect(isDenied(`${jobFolder('team/', 'j1')}transcript.json`, 'if-match')).toBe(false);
+    expect(isDenied(`${ledgerPartition('2026-01-31T00:00:00Z')}x~00000001.ndjson`, 'if-match')).toBe(true);
   });
 
   it.each([
@@ -128,8 +136,8 @@ describe('k8s/s3/bucket-policy.json', () => {
     ['a replay', replayKey('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['the mark of an erased job', erasureKey('j1')],
   ])('lets the receiver replace %s', (_, key) => {
-    expect(isGuarded(key)).toBe(false);
-    expect(isGuarded(`transcripts/${key}`)).toBe(false);
+    expect(isDenied(key, null)).toBe(false);
+    expect(isDenied(`transcripts/${key}`, null)).toBe(false);
   });
 });
 

@@ -9,8 +9,6 @@ import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js'
 export interface WaitingQuery {
   readonly scope: SourceScope;
   readonly limit: number;
-  /** The last event of the page before. */
-  readonly after?: Pick<WaitingEvent, 'nextTryAt' | 'id'> | undefined;
 }
 
 export type OutboxReader = ReturnType<typeof createOutboxReader>;
@@ -38,27 +36,24 @@ export function createOutboxReader(store: ObjectStore, subscribers: Readonly<Rec
       );
     },
     /**
-     * Events that failed and will be tried again, the next one first, at least as many as asked for where there are. Empty for an unknown
-     * subscriber. Rejects with `DamagedStateError` where the state of the subscriber is damaged.
+     * Events that failed and will be tried again, the next one first, as many as asked for where there are. Empty for an unknown subscriber. Rejects with `DamagedStateError` where the state of the subscriber is damaged.
      */
-    async waitingEvents(name: string, { scope, limit, after }: WaitingQuery): Promise<WaitingEvent[]> {
+    async waitingEvents(name: string, { scope, limit }: WaitingQuery): Promise<WaitingEvent[]> {
       const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
       const states = createOutboxStore(store, name);
       const saved = subscriber && (await states.read());
       if (!saved) return [];
       const followed = scopeWithin(scope, subscriber.sources);
       const shown = (events: readonly WaitingEvent[]) =>
-        events.filter((event) => isInScope(followed, event.source) && (!after || inOrder(after, event) < 0));
+        events.filter(({ source }) => isInScope(followed, source));
       const found = shown(saved.waiting);
-      const batches = saved.batches ?? [];
-      for (const { name: batch, dueAt } of [...batches].sort((a, b) => a.dueAt - b.dueAt)) {
-        if (after && dueAt < after.nextTryAt) continue;
+      for (const { name: batch, dueAt } of saved.batches.toSorted((a, b) => a.dueAt - b.dueAt)) {
         if (found.filter(({ nextTryAt }) => nextTryAt < dueAt).length >= limit) break;
         // One that is gone was due: its events were in the state again meanwhile.
         const events = (await states.readBatch(batch)) ?? [];
         found.push(...shown(events.map((event) => ({ ...event, nextTryAt: dueAt }))));
       }
-      return found.sort(inOrder);
+      return found.sort(inOrder).slice(0, limit);
     },
     /** Oldest first. */
     deadEvents: (subscriber: string, query: DeadEventQuery) => listDeadEvents(store, subscriber, query),
@@ -66,9 +61,6 @@ export function createOutboxReader(store: ObjectStore, subscribers: Readonly<Rec
   };
 }
 
-function inOrder(
-  a: Pick<WaitingEvent, 'nextTryAt' | 'id'>,
-  b: Pick<WaitingEvent, 'nextTryAt' | 'id'>,
-): number {
+function inOrder(a: WaitingEvent, b: WaitingEvent): number {
   return a.nextTryAt - b.nextTryAt || (a.id < b.id ? -1 : 1);
 }

@@ -40,14 +40,13 @@ export interface WaitingOfSource {
 
 /** Progress of the sender of a subscriber: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
 export interface OutboxState extends Claimed, LogProgress {
-  /** 2 with batches: a sender of a version that does not know them would lose their events. */
-  readonly v: 1 | 2;
+  readonly v: 1;
   /** ISO 8601: what was written before is not announced. */
   readonly since: string;
   /** Those that are due first. */
   readonly waiting: readonly WaitingEvent[];
-  /** All others that wait. Absent in states before December 2026. */
-  readonly batches?: readonly WaitingBatch[];
+  /** All others that wait. */
+  readonly batches: readonly WaitingBatch[];
   /** ISO 8601; null while the breaker is closed. */
   readonly openSince: string | null;
   /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
@@ -56,9 +55,9 @@ export interface OutboxState extends Claimed, LogProgress {
 
 /** Whether a document of the store is a state; nothing is sent by one that is cut or edited. */
 export function isOutboxState(document: Record<string, unknown>): boolean {
-  const { v, claim, since, before, hours, passed, waiting, batches = [] } = document;
+  const { v, claim, since, before, hours, passed, waiting, batches } = document;
   return (
-    (v === 1 || v === 2) &&
+    v === 1 &&
     [claim, before].every(Number.isSafeInteger) &&
     !Number.isNaN(Date.parse(String(since))) &&
     [hours, passed].every(isJsonObject) &&
@@ -79,6 +78,7 @@ export function newOutboxState(since: number, beginning: LogProgress): OutboxSta
     since: new Date(since).toISOString(),
     ...beginning,
     waiting: [],
+    batches: [],
     openSince: null,
     pausedUntil: null,
   };

@@ -89,7 +89,7 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
     },
     deleteBatch: (name: string) => store.delete(batchKey(name)),
     /** Deletes the batches of earlier claims that a claimed state does not name: their writer died before, or after, a state that did. */
-    async deleteOtherBatches({ claim, batches = [] }: OutboxState): Promise<void> {
+    async deleteOtherBatches({ claim, batches }: OutboxState): Promise<void> {
       const named = new Set(batches.map(({ name }) => batchKey(name)));
       const folder = waitingFolder(subscriber);
       const isEarlier = (key: string) => Number.parseInt(key.slice(folder.length), 10) < claim;

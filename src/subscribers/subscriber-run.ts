@@ -221,11 +221,10 @@ export class SubscriberRun {
   /** State of one moment: lines count as read only once each of their events was sent, waits for its next attempt, or is dead. */
   #snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { claim, owner, since } = this.#claimed;
-    const sending = this.#sender.snapshot();
     return {
-      ...{ v: sending.batches?.length ? 2 : 1, claim, owner, since },
+      ...{ v: 1, claim, owner, since },
       ...(this.#sender.oldestUntried()?.from ?? this.#follower.progress()),
-      ...sending,
+      ...this.#sender.snapshot(),
     };
   }
 

@@ -77,7 +77,11 @@ const waitingEventSchema = z
   .meta({ id: 'WaitingEvent' });
 
 export const waitingEventsSchema = z
-  .strictObject({ waitingEvents: z.array(waitingEventSchema), nextCursor })
+  .strictObject({
+    waitingEvents: z
+      .array(waitingEventSchema)
+      .describe('those that are due first; `GET /subscribers/{id}/events?outcome=waiting` pages through all'),
+  })
   .meta({ id: 'WaitingEvents' });
 export type WaitingEventList = Answer<typeof waitingEventsSchema>;
 

@@ -95,8 +95,7 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
   }
 
   add(saved.waiting);
-  for (const batch of saved.batches ?? [])
-    batches.set(batch.name, { ...batch, dueAt: withinReach(batch.dueAt) });
+  for (const batch of saved.batches) batches.set(batch.name, { ...batch, dueAt: withinReach(batch.dueAt) });
 
   return {
     get size(): number {

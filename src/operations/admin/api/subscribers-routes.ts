@@ -78,7 +78,7 @@ export function subscribersRoutes({
       right: 'view',
       tag: 'Subscribers',
       summary: 'Events that failed and will be tried again, the next one first',
-      query: page(200),
+      query: { limit: page(200).limit },
       answers: { 200: waitingEventsSchema },
       problems: ['not-found', 'conflict'],
       async handle({ params: { id: name = '' }, query, access: { scope } }) {

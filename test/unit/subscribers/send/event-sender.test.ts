@@ -52,7 +52,7 @@ function senderOf(
     clock: Date.now,
     random: Math.random,
     maxInFlight: 8,
-    state: { claim: 1, waiting: [], openSince: null },
+    state: { claim: 1, waiting: [], batches: [], openSince: null },
     documents: { saveBatch: async () => undefined, readBatch: async () => null },
     onError() {},
     isHolding: () => true,
@@ -144,7 +144,7 @@ it.each([
   const answers = [500, 410].map(answerOf);
   const { sender, asked, dead } = senderOf(() => answers.shift() ?? answerOf(200), {
     store,
-    state: { claim: 1, waiting: isFormer ? [ended] : [], openSince: null },
+    state: { claim: 1, waiting: isFormer ? [ended] : [], batches: [], openSince: null },
     findEvent: async () => task.event,
     times: { firstPause: 1, longestPause: 1, total: 600_000 },
   });
@@ -185,7 +185,7 @@ it('asks for the line of an event that waits with pauses while the store does no
     ...{ source: null, firstTriedAt: Date.now(), nextTryAt: Date.now(), attempts: 1, history: [] },
   };
   const { sender, asked } = senderOf(() => answerOf(200), {
-    state: { claim: 1, waiting: [waiting], openSince: null },
+    state: { claim: 1, waiting: [waiting], batches: [], openSince: null },
     findEvent() {
       lookups += 1;
       return Promise.reject(new StoreError('read', 'away'));

@@ -29,7 +29,7 @@ it('has each event in memory until its batch is written, also where the store re
     if (isAway) throw new StoreError('replace', 'away');
   });
   const documents = createOutboxStore(store, 'crm');
-  const events = createWaitingEvents({ state: { claim: 7, waiting }, ...MORE, documents });
+  const events = createWaitingEvents({ state: { claim: 7, waiting, batches: [] }, ...MORE, documents });
   await expect(events.move(NOW)).rejects.toThrow('away');
   expect([events.states().length, events.batches()]).toEqual([200, []]);
   isAway = false;

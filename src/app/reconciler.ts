@@ -118,13 +118,13 @@ async function runOnce(
       },
     });
     logSummary(log, report, progress.actor, finished(isOk(report), report.faults.length === 0));
-    const { outcomes, recorded = 0, ignored, unconfigured, faults } = report;
+    const { outcomes, recorded, ignored, unconfigured, faults } = report;
     return { outcomes, recorded, ignored, unconfigured, faults };
   } catch (error) {
     finished(false, false);
     log.error({ event: 'reconcile', err: error }, 'reconcile did not run');
     const fault = { region: null, reason: failureReason(error) };
-    return { outcomes: {}, recorded: 0, ignored: 0, faults: [fault] };
+    return { outcomes: {}, recorded: 0, ignored: 0, unconfigured: {}, faults: [fault] };
   }
 }
 

@@ -4,11 +4,11 @@ import { RECOVERY_OUTCOMES } from './recovery-outcome.js';
 export interface RunResult {
   readonly outcomes: Readonly<Partial<Record<string, number>>>;
   /** Jobs without a transcript whose callback was lost, and whose end the run recorded. */
-  readonly recorded?: number | undefined;
+  readonly recorded: number;
   /** Jobs that belong to no source here. */
   readonly ignored: number;
   /** How many of these have a callback URL that leads here, by its source, which is not configured. */
-  readonly unconfigured?: Readonly<Record<string, number>> | undefined;
+  readonly unconfigured: Readonly<Record<string, number>>;
   readonly faults: readonly { readonly region: string | null; readonly reason: string }[];
 }
 
@@ -39,7 +39,7 @@ export function countsOfRun({
 
 /** What the counts do not say. */
 export function notesOfRun(result: RunResult, dryRun = false): string[] {
-  const { outcomes, recorded = 0, unconfigured = {} } = result;
+  const { outcomes, recorded, unconfigured } = result;
   return [
     ...(countsOfRun(result) === null ? [NOTHING_SEEN] : []),
     ...(recorded > 0 ? [recordedInWords(recorded, dryRun)] : []),

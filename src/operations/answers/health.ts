@@ -24,8 +24,8 @@ const verdictSchema = z
 
 const reconcileFiguresSchema = z
   .strictObject({
-    startedAt: instant.nullable(),
-    finishedAt: instant.nullable(),
+    startedAt: instant,
+    finishedAt: instant,
     outcomes: countsByName,
     expected: count.describe('jobs that should be here; those whose artefacts expired are in outcomes only'),
     received: count.describe('jobs that are here: matched, recovered, conflict'),

@@ -22,13 +22,11 @@ export const reconcileStateSchema = z
         ...RUN,
         finishedAt: instant,
         outcomes: countsByName,
-        recorded: count.optional().describe('jobs without a transcript whose end the run recorded'),
+        recorded: count.describe('jobs without a transcript whose end the run recorded'),
         ignored: count.describe('jobs that belong to no source here'),
-        unconfigured: countsByName
-          .optional()
-          .describe(
-            'how many of these have a callback URL that leads here, by its source, which is not configured',
-          ),
+        unconfigured: countsByName.describe(
+          'how many of these have a callback URL that leads here, by its source, which is not configured',
+        ),
         faults: z
           .array(z.strictObject({ region: z.string().nullable(), reason: z.string() }))
           .describe('what kept the run from seeing everything'),

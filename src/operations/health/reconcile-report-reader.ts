@@ -1,7 +1,8 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
+import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
-import { sawEverything } from '../../recovery/reconcile/report/recovery-report.js';
+import type { RecoveryReport } from '../../recovery/reconcile/report/recovery-report.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import type { ReconcileFigures } from '../answers/health.js';
@@ -46,9 +47,8 @@ export function createReconcileReportReader(
 
   /** Leaves out missing jobs that were fetched, or whose loss was accepted, since the run: once that is so it stays so. */
   async function withoutSettled(key: string, run: RunFigures): Promise<RunFigures> {
-    const since = Date.parse(run.startedAt ?? '');
-    if (run.open.length === 0 || Number.isNaN(since)) return run;
-    const done = new Set(await settled({ jobs: run.open, since }));
+    if (run.open.length === 0) return run;
+    const done = new Set(await settled({ jobs: run.open, since: Date.parse(run.startedAt) }));
     const open = run.open.filter((job) => !done.has(job));
     const left = { ...run, open, missing: run.missing - (run.open.length - open.length) };
     read.set(key, left);
@@ -88,41 +88,26 @@ function wasOnlyInterrupted(faults: readonly string[]): boolean {
   return faults.length > 0 && faults.every((fault) => fault === INTERRUPTED);
 }
 
-function runOf(report: Record<string, unknown> | null): RunFigures | null {
-  if (report === null) return null;
-  const outcomes = countsOf(report.outcomes);
-  const sum = (...names: string[]) => names.reduce((total, name) => total + (outcomes[name] ?? 0), 0);
+/** Only a run without limits and faults proves that a job earlier runs missed is missing no more. */
+function sawEverything({ limited, faults }: RunFigures): boolean {
+  return !limited && faults.length === 0;
+}
+
+/** Null for a document that is not a report of reconcile. */
+function runOf(document: Record<string, unknown> | null): RunFigures | null {
+  if (document === null || !Array.isArray(document.jobs) || !Array.isArray(document.faults)) return null;
+  const { startedAt, finishedAt, outcomes, jobs, ignored, faults, limited } =
+    document as unknown as RecoveryReport;
+  const sum = (...names: readonly RecoveryOutcome[]) =>
+    names.reduce((total, name) => total + (outcomes[name] ?? 0), 0);
   return {
-    startedAt: textOf(report.startedAt),
-    finishedAt: textOf(report.finishedAt),
-    outcomes,
-    expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('expired'),
+    ...{ startedAt, finishedAt, outcomes, ignored, limited },
+    expected: sum(...RECOVERY_OUTCOMES) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),
     missing: sum('unrecoverable', 'failed'),
-    open: Array.isArray(report.jobs) ? report.jobs.flatMap(missingJob) : [],
-    ignored: typeof report.ignored === 'number' ? report.ignored : 0,
-    faults: Array.isArray(report.faults) ? report.faults.map(faultInWords) : [],
-    limited: report.limited === true,
+    open: jobs.flatMap(({ jobId, outcome }) =>
+      outcome === 'unrecoverable' || outcome === 'failed' ? [jobId] : [],
+    ),
+    faults: faults.map(({ region, reason }) => (region === null ? reason : `${region}: ${reason}`)),
   };
-}
-
-function missingJob(job: Partial<Record<string, unknown>> | null): string[] {
-  const { jobId, outcome } = job ?? {};
-  return typeof jobId === 'string' && (outcome === 'unrecoverable' || outcome === 'failed') ? [jobId] : [];
-}
-
-function faultInWords(fault: Partial<Record<string, unknown>> | null): string {
-  const reason = textOf(fault?.reason) ?? 'no reason known';
-  return typeof fault?.region === 'string' ? `${fault.region}: ${reason}` : reason;
-}
-
-function countsOf(value: unknown): Record<string, number> {
-  if (typeof value !== 'object' || value === null) return {};
-  return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
-  );
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
 }

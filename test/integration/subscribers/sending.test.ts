@@ -369,6 +369,8 @@ describe('a subscriber', () => {
       [300, 1000].map((limit) => outbox.waitingEvents('crm', { scope: null, limit })),
     );
     expect(some).toEqual(all?.slice(0, 300));
+    const times = all?.map(({ nextTryAt }) => nextTryAt);
+    expect(times).toEqual(times?.toSorted((one, other) => one - other));
     expect(all?.map(({ id }) => id).sort()).toEqual(bad.map(({ deliveryId }) => deliveryId));
 
     isBad = () => false;

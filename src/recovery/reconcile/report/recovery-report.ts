@@ -48,14 +48,14 @@ export interface RecoveryReport {
   readonly expectations: string;
   /** `expired` only where there are some. */
   readonly outcomes: RecoveryCounts;
-  /** Jobs without a transcript whose callback was lost, and whose end this run recorded; absent without any. */
-  readonly recorded?: number;
+  /** Jobs without a transcript whose callback was lost, and whose end this run recorded. */
+  readonly recorded: number;
   /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
   readonly jobs: readonly RecoveredJob[];
   /** Jobs that were seen and belong to no source here. */
   readonly ignored: number;
-  /** How many of these have a callback URL that leads here, by its source, which is not configured; absent without any. */
-  readonly unconfigured?: Readonly<Record<string, number>>;
+  /** How many of these have a callback URL that leads here, by its source, which is not configured. */
+  readonly unconfigured: Readonly<Record<string, number>>;
   /** Empty when every region was listed to its end. */
   readonly faults: readonly RunFault[];
 }
@@ -124,21 +124,13 @@ export function buildReport(scope: ReportScope) {
         regions: complete.filter(isSeen),
         expectations,
         outcomes: outcomes as RecoveryCounts,
-        ...(recorded > 0 ? { recorded } : {}),
+        recorded,
         jobs,
         ignored,
-        ...(unconfigured.size > 0 ? { unconfigured: Object.fromEntries(unconfigured) } : {}),
+        unconfigured: Object.fromEntries(unconfigured),
         // Regions are listed at once: without an order, equal runs would have different reports.
         faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
       };
     },
   };
-}
-
-/** Whether a run had no limits and no faults. Only such a run proves that a job earlier runs missed is missing no more. */
-export function sawEverything(run: {
-  readonly limited?: boolean;
-  readonly faults?: readonly unknown[];
-}): boolean {
-  return !run.limited && run.faults?.length === 0;
 }

@@ -31,7 +31,16 @@ beforeEach(() => {
 
 async function report(hoursAgo: number, outcomes: Record<string, number>, more: object = {}): Promise<void> {
   const startedAt = new Date(NOW - hoursAgo * HOUR).toISOString();
-  const body = JSON.stringify({ startedAt, finishedAt: startedAt, outcomes, faults: [], ...more });
+  const run = {
+    startedAt,
+    finishedAt: startedAt,
+    limited: false,
+    outcomes,
+    jobs: [],
+    ignored: 0,
+    faults: [],
+  };
+  const body = JSON.stringify({ ...run, ...more });
   await store.create(reconcileReportKey(startedAt), Buffer.from(body), {
     contentType: 'application/json',
     metadata: {},
@@ -43,11 +52,12 @@ describe('the last reconcile', () => {
     expect(await last()).toBeNull();
   });
 
-  it('is the newest complete run', async () => {
+  it('is the newest complete run whose report is not damaged', async () => {
     await report(3, { matched: 1, failed: 1 });
     await report(2, { matched: 2 }, { ignored: 7 });
+    await report(1, { matched: 1 }, { jobs: null });
     expect(await last()).toMatchObject({ expected: 2, received: 2, missing: 0, ignored: 7, faults: [] });
-    expect(reads).toBe(1);
+    expect(reads).toBe(2);
   });
 
   it('still counts as missing what a run with faults could not check, and reports the reason', async () => {

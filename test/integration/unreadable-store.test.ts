@@ -523,10 +523,7 @@ describe('beside a folder that is gone', () => {
     await rename(service.folder, `${service.folder}-away`);
     await until(async () => !(await api.get('/health')).body.store.writable);
   });
-  afterAll(async () => {
-    await rename(`${service.folder}-away`, service.folder);
-    await service.stop();
-  });
+  afterAll(() => service.stop());
 
   const ADVICE = /There is no store at the configured place\..*Bring it back/;
 
@@ -547,5 +544,19 @@ describe('beside a folder that is gone', () => {
     ];
     for (const args of commands) await expectNoGoodNews(args, env, ADVICE);
     await expect(access(service.folder)).rejects.toThrow('ENOENT');
+  });
+
+  it('a callback gets 503, the log says what to do, and it is stored once the folder is back', async () => {
+    const logged = (event: string) => service.log.filter((line) => line.event === event);
+    const deliver = () => sendCallback(service, 'id=during&status=success', 'x');
+    expect(await deliver()).toMatchObject({ status: 503, json: { code: 'store-unavailable' } });
+    await until(() => logged('store-not-writable').length > 0);
+    const what = 'is not the store it was: its marker .* Bring the folder back \\(mount its volume\\)$';
+    expect(logged('store-not-writable')).toMatchObject([{ msg: expect.stringMatching(what) }]);
+    await expect(access(service.folder)).rejects.toThrow('ENOENT');
+
+    await rename(`${service.folder}-away`, service.folder);
+    expect((await deliver()).status).toBe(200);
+    await until(() => logged('store-writable').length > 0);
   });
 });

@@ -205,7 +205,7 @@ describe('with the store away', () => {
       // What the index knows stays known.
       await page.locator('[data-key=quarantine]').getByText('1', { exact: true }).waitFor();
       expect(await shown('.tiles')).not.toMatch(/unavailable|is gone|ENOENT/i);
-      expect(await shown('[data-key=latest]')).toMatch(/store cannot be read/i);
+      await until(async () => /store cannot be read/i.test(await shown('[data-key=latest]')));
       // Refused ones are counted in the store.
       expect(await shown('[data-key=charts]')).not.toMatch(/Every callback in this window was/);
       await page.emulateMedia({ colorScheme: 'dark' });

@@ -36,7 +36,8 @@ export function createOutboxReader(store: ObjectStore, subscribers: Readonly<Rec
       );
     },
     /**
-     * Events that failed and will be tried again, the next one first, as many as asked for where there are. Empty for an unknown subscriber. Rejects with `DamagedStateError` where the state of the subscriber is damaged.
+     * Events that failed and will be tried again, the next one first, as many as asked for where there are. Empty for an unknown
+     * subscriber. Rejects with `DamagedStateError` where the state of the subscriber is damaged.
      */
     async waitingEvents(name: string, { scope, limit }: WaitingQuery): Promise<WaitingEvent[]> {
       const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;

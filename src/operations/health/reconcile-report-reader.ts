@@ -1,6 +1,7 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
 import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { LedgerView } from '../../index/ledger-view.js';
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
 import type { RecoveryReport } from '../../recovery/reconcile/report/recovery-report.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -93,9 +94,18 @@ function sawEverything({ limited, faults }: RunFigures): boolean {
   return !limited && faults.length === 0;
 }
 
+/** Whether a document of the store is a report: it may be cut, or edited by hand. */
+function isReport(document: Record<string, unknown>): boolean {
+  const { startedAt, outcomes, jobs, faults } = document;
+  const areObjects = (list: unknown) => Array.isArray(list) && list.every(isJsonObject);
+  return (
+    !Number.isNaN(Date.parse(String(startedAt))) && isJsonObject(outcomes) && [jobs, faults].every(areObjects)
+  );
+}
+
 /** Null for a document that is not a report of reconcile. */
 function runOf(document: Record<string, unknown> | null): RunFigures | null {
-  if (document === null || !Array.isArray(document.jobs) || !Array.isArray(document.faults)) return null;
+  if (document === null || !isReport(document)) return null;
   const { startedAt, finishedAt, outcomes, jobs, ignored, faults, limited } =
     document as unknown as RecoveryReport;
   const sum = (...names: readonly RecoveryOutcome[]) =>

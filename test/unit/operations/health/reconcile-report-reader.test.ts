@@ -55,9 +55,16 @@ describe('the last reconcile', () => {
   it('is the newest complete run whose report is not damaged', async () => {
     await report(3, { matched: 1, failed: 1 });
     await report(2, { matched: 2 }, { ignored: 7 });
-    await report(1, { matched: 1 }, { jobs: null });
+    const damages = [
+      { jobs: null },
+      { jobs: [null] },
+      { outcomes: null },
+      { faults: ['x'] },
+      { startedAt: null },
+    ];
+    for (const [minutes, damage] of damages.entries()) await report(1 - minutes / 60, { matched: 1 }, damage);
     expect(await last()).toMatchObject({ expected: 2, received: 2, missing: 0, ignored: 7, faults: [] });
-    expect(reads).toBe(2);
+    expect(reads).toBe(1 + damages.length);
   });
 
   it('still counts as missing what a run with faults could not check, and reports the reason', async () => {

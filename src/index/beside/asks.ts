@@ -11,6 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from '../../store/object-store.js';
+import { conditionOf } from '../../store/store-condition.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
 import { IndexError } from '../index-error.js';
 
 /** What another process wants in the index: what was written before it asks, or everything that the index is to have. */
@@ -26,6 +29,27 @@ const ASKED = '\n';
 const ASKS_LOOKED_EVERY = 100;
 const ANSWER_LOOKED_EVERY = 20;
 const KEPT_LOOKED_EVERY = 200;
+
+/** What the writer could not do. */
+interface Failure {
+  readonly reason: string;
+  readonly fault: 'store' | 'index';
+  readonly condition: StoreCondition | null;
+}
+
+function failureOf(error: unknown): Failure {
+  return {
+    reason: error instanceof Error ? error.message : String(error),
+    fault: error instanceof IndexError ? 'index' : 'store',
+    condition: conditionOf(error),
+  };
+}
+
+/** Whoever asked fails as the writer did: what to do about its store is nothing to do about its index. */
+function errorOf({ reason, fault, condition }: Failure): Error {
+  const text = `the process that keeps the index could not read the ledger: ${reason}`;
+  return fault === 'index' ? new IndexError(text) : new StoreError('read', text, { condition });
+}
 
 /**
  * Does what other processes ask of the writer of an index. Keeps no process alive.
@@ -46,10 +70,8 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
     } catch (error) {
       // The index is being closed: whoever asked finds that its writer has ended, and does without.
       if (isStopped) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      const text = `the process that keeps the index could not read the ledger: ${reason}`;
       // Whoever asked may have gone.
-      if (existsSync(file)) appendFileSync(file, text);
+      if (existsSync(file)) appendFileSync(file, JSON.stringify(failureOf(error)));
     }
   }
 
@@ -89,7 +111,7 @@ export interface AskOptions {
 }
 
 /**
- * Asks the writer of an index. Rejects with `IndexError` when it could not do it, and `lost` when it has ended or does not answer: it may hang,
+ * Asks the writer of an index. Rejects with `StoreError` or `IndexError` when it could not do it, and `lost` when it has ended or does not answer: it may hang,
  * and its index be old.
  */
 export async function askWriter(path: string, ask: Ask, { patience, isKept }: AskOptions): Promise<void> {
@@ -105,7 +127,7 @@ export async function askWriter(path: string, ask: Ask, { patience, isKept }: As
       await sleep(ANSWER_LOOKED_EVERY);
       const size = statSync(file, { throwIfNoEntry: false })?.size;
       if (size === undefined) return;
-      if (size > ASKED.length) throw new IndexError(readFileSync(file, 'utf8').trim());
+      if (size > ASKED.length) throw errorOf(JSON.parse(readFileSync(file, 'utf8')));
       if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) throw lost('has ended');
       if (waited >= patience) throw lost('does not answer');
     }

@@ -2,6 +2,8 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Ask, answerAsks, askWriter } from '../../../../src/index/beside/asks.js';
+import { IndexError } from '../../../../src/index/index-error.js';
+import { StoreError } from '../../../../src/store/object-store.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { until } from '../../../support/until.js';
 
@@ -31,13 +33,19 @@ describe('asks of the writer of an index', () => {
     expect(asks()).toEqual([]);
   });
 
-  it('say why the writer could not do it', async () => {
-    const writer = answerAsks(path, async () => {
-      throw new Error('the store is away');
-    });
-    await expect(askWriter(path, 'new', KEPT)).rejects.toThrow(
-      'the process that keeps the index could not read the ledger: the store is away',
+  it.each([
+    ['of its index', new IndexError('database or disk is full'), { name: 'IndexError', isLost: false }],
+    [
+      'of the store',
+      new StoreError('list', 'no access', { condition: 'denied' }),
+      { name: 'StoreError', condition: 'denied' },
+    ],
+  ])('fail as the writer did, for a fault %s', async (_, error, expected) => {
+    const writer = answerAsks(path, () => Promise.reject(error));
+    const message = expect.stringContaining(
+      `the process that keeps the index could not read the ledger: ${error.message}`,
     );
+    await expect(askWriter(path, 'new', KEPT)).rejects.toMatchObject({ ...expected, message });
     writer.stop();
     expect(asks()).toEqual([]);
   });

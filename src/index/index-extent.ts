@@ -121,7 +121,8 @@ export function notIndexedInWords(
 }
 
 function missingInWords({ key, segments, unreadable }: MissingSegments): string {
-  if (key.includes('-hours/dt=')) return `lines of ${key}, which is missing or damaged`;
+  if (key.includes('-hours/dt=')) return `lines of ${key}, which is missing, damaged or cannot be read`;
   if (unreadable !== null) return `lines of ${key} that cannot be read (${unreadable})`;
-  return segments === 1 ? `${key}, which is missing` : `${key} and ${segments - 1} more, which are missing`;
+  const more = segments === 1 ? ', which is' : ` and ${segments - 1} more, which are`;
+  return `${key}${more} missing or cannot be read`;
 }

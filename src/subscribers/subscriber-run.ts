@@ -3,6 +3,7 @@ import { isRepetition } from '../domain/announced-event.js';
 import { isInScope, scopeWithin } from '../domain/rights.js';
 import { fetchFromLog } from '../ledger/log/merged-segments.js';
 import { parseSegment } from '../ledger/parse-segment.js';
+import { retryingReads } from '../ledger/retrying-reads.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs, createAnnouncements } from './announcements.js';
@@ -74,7 +75,7 @@ export class SubscriberRun {
     this.#announcements = createAnnouncements(store, Date.parse(claimed.since));
     this.#sender = this.#createSender();
     this.#follower = createLedgerFollower({
-      ...{ store, clock, state: claimed },
+      ...{ store: retryingReads(store), clock, state: claimed },
       onFault: (hour, error) => onError(error, hour),
     });
     this.#ending.signal.addEventListener('abort', () => this.#wakeUp.abort());

@@ -308,7 +308,9 @@ describe('deliveries', () => {
     });
     await page.getByRole('button', { name: 'Export as CSV' }).click();
     await page
-      .getByText('Nothing was exported. Not in the index of the ledger: a, which is missing.')
+      .getByText(
+        'Nothing was exported. Not in the index of the ledger: a, which is missing or cannot be read.',
+      )
       .waitFor();
     await page.unroute(/\/deliveries\?.*limit=500$/);
     await page.route(/\/deliveries\?.*limit=500/, async (route) => {

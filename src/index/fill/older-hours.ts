@@ -2,6 +2,7 @@ import { firstOpenHour, HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../../le
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { readMergedHour } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
+import { createRetryPace } from '../../ledger/log/retry-pace.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { TakenHours } from './taken-hours.js';
@@ -38,10 +39,7 @@ export class OlderHours {
   readonly #maxBytes: number;
   /** The first open hour when what is older was looked at last. */
   #lookedIn: number | null = null;
-  /** Keys of what was missing or damaged at the last look, the time since which these are, and the time of the last try. */
-  #missing = '';
-  #missingSince = 0;
-  #retriedAt = 0;
+  readonly #isRetryDue = createRetryPace();
 
   constructor(taken: TakenHours, options: OlderHoursOptions) {
     this.#taken = taken;
@@ -116,23 +114,12 @@ export class OlderHours {
     return (await Promise.all(found)).flat();
   }
 
-  /**
-   * What was missing or damaged may have been restored. Hours are read again as a whole: after a minute for each at first, later after a
-   * tenth of the time that it was missing, and at least hourly.
-   */
+  /** What was missing or damaged may have been restored. Hours are read again as a whole, at first after a minute for each. */
   async *#retryMissing(): AsyncGenerator<void> {
     const { missing } = await this.#index.call('state');
     const keys = missing.map(({ key }) => key).join();
     const hours = new Set(missing.map(({ key }) => hourAt(startOfHour(key))));
-    const now = this.#now();
-    if (keys !== this.#missing) {
-      this.#missing = keys;
-      this.#missingSince = now;
-      this.#retriedAt = now;
-    }
-    const pause = Math.min(HOUR, Math.max(hours.size * MINUTE, (now - this.#missingSince) / 10));
-    if (Math.abs(now - this.#retriedAt) < pause) return;
-    this.#retriedAt = now;
+    if (!this.#isRetryDue(keys, this.#now(), hours.size * MINUTE)) return;
     for (const hour of hours) {
       await this.#taken.readAgain(hour);
       yield;

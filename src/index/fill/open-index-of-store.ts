@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
+import { retryingReads } from '../../ledger/retrying-reads.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createSharedFiller } from '../beside/shared-filler.js';
 import type { IndexAnswer, IndexCalls, LongCalls } from '../index-calls.js';
@@ -66,7 +67,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
     const fillOwn = async () => {
       // Commands beside a running receiver do without.
       const { createIndexFiller } = await import('./fill-index.js');
-      return createIndexFiller({ ...options, index: worker, maxBytes });
+      return createIndexFiller({ ...options, store: retryingReads(store), index: worker, maxBytes });
     };
     const filler = worker.isShared && path !== null ? createSharedFiller(path, worker) : await fillOwn();
     // Until a store is marked its index has no place.

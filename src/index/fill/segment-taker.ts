@@ -1,5 +1,6 @@
 import { startOfHour } from '../../ledger/hours.js';
 import type { LostSegments } from '../../ledger/log/covered-numbers.js';
+import { take } from '../../ledger/log/hour-position.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
 import type { UnparsedSegment } from '../../ledger/read-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
@@ -40,7 +41,7 @@ export function createSegmentTaker(index: IndexCalls) {
           const content = contentOf({ hour: place.hour, writer, number }, segment);
           batch.push(content);
           bytes += content.content.length;
-          place.read.set(writer, number);
+          take(place, { writer, number });
           if (batch.length >= BATCH || bytes >= BATCH_BYTES) await give();
         }
       } finally {

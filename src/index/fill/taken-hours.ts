@@ -8,10 +8,10 @@ import {
 } from '../../ledger/hours.js';
 import { LEDGER_FOLDER, mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
+import { type HourPosition, hourPosition } from '../../ledger/log/hour-position.js';
 import { hoursInOrder, sentFolders } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
-import type { FollowedHour } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
@@ -51,7 +51,7 @@ export class TakenHours {
   readonly #subscribers: readonly string[];
   readonly #segments: SegmentTaker;
   /** The hours that are followed, those that `#log` reads. */
-  #hours = new Map<string, FollowedHour>();
+  #hours = new Map<string, HourPosition>();
   #log: ReturnType<typeof createLogFollower>;
   #range = NOTHING;
   /** Whether range and hours are what the index has: not before the first call, nor after one that failed. */
@@ -125,7 +125,7 @@ export class TakenHours {
 
   /** Reads all of an hour again, for what was missing or damaged of it once: what is in is passed over. */
   async readAgain(hour: string): Promise<void> {
-    const { faults } = await this.#takeHour({ hour, read: new Map() });
+    const { faults } = await this.#takeHour(hourPosition(hour));
     await this.#index.call('keepFaults', startOfHour(hour), [...faults.keys()]);
   }
 
@@ -138,7 +138,7 @@ export class TakenHours {
   }
 
   /** Takes all segments of an hour behind a position. Resolves to its faults, and to the hours before it, as its records name them. */
-  async #takeHour(place: FollowedHour, onFirst?: () => Promise<void>) {
+  async #takeHour(place: HourPosition, onFirst?: () => Promise<void>) {
     const faults = new Map<string, MergedFault>();
     const named: NamedHour[] = [];
     const segments = segmentsOfHour(
@@ -194,9 +194,8 @@ export class TakenHours {
     await this.#index.call('saveRange', { since, until });
   }
 
-  async #begun(hour: string): Promise<FollowedHour> {
-    const numbers = await this.#index.call('numbersOf', startOfHour(hour));
-    return { hour, read: new Map(Object.entries(numbers)) };
+  async #begun(hour: string): Promise<HourPosition> {
+    return hourPosition(hour, await this.#index.call('numbersOf', startOfHour(hour)));
   }
 
   /** Whether the index claims to have an hour as a whole. */

@@ -1,3 +1,4 @@
+import type { UnreadableObjectError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 
 /** A segment of an hour. */
@@ -12,9 +13,11 @@ export interface Gap {
   readonly to: number;
 }
 
-/** Lost segments of an hour: a later one of their writer is there. */
+/** Lost segments of an hour: a later one of their writer is there, or it is known that they were. */
 export interface LostSegments extends Gap {
   readonly hour: string;
+  /** Why a segment cannot be read that is there; absent or null for those that are missing. */
+  readonly unreadable?: UnreadableObjectError | null;
 }
 
 type Range = [from: number, to: number];
@@ -82,7 +85,8 @@ export function isLong({ from, to }: Gap): boolean {
 }
 
 export function describeLost(lost: LostSegments): string {
-  const { hour, writer, from, to } = lost;
+  const { hour, writer, from, to, unreadable } = lost;
+  if (unreadable) return unreadable.message;
   const numbers = from === to ? `number ${from}` : `numbers ${from} to ${to}`;
   const text = `${folderOfWriter(writer)}${hour} has lost ${numbers} of ${writer}`;
   if (!isLong(lost)) return text;

@@ -3,14 +3,15 @@ import { HOUR, hourAt, isWhole, openHours, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { folderOfWriter } from '../segment-key.js';
 import type { LostSegments } from './covered-numbers.js';
-import { AT_ONCE, type FollowedHour, fetchAhead, type NewSegment, newSegmentsOf } from './new-segments.js';
+import { type HourPosition, hourPosition } from './hour-position.js';
+import { AT_ONCE, fetchAhead, type NewSegment, newSegmentsOf } from './new-segments.js';
 
 export interface LogFollowerOptions {
   readonly store: ObjectStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** The hours that are followed until they are whole. The follower adds an hour when it opens. */
-  readonly hours: Map<string, FollowedHour>;
+  readonly hours: Map<string, HourPosition>;
   /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
   readonly onLost: (lost: LostSegments) => void;
   /** Folders whose segments are followed at present. Default: the ledger's. */
@@ -47,7 +48,7 @@ export function createLogFollower(options: LogFollowerOptions) {
     listing.at = time;
   }
 
-  async function* nextOfAll(place: FollowedHour, finished: Set<string>): AsyncGenerator<NewSegment> {
+  async function* nextOfAll(place: HourPosition, finished: Set<string>): AsyncGenerator<NewSegment> {
     // A writer of the hour before begins the next one with its first number.
     const earlier = hours.get(hourAt(startOfHour(place.hour) - HOUR));
     const later = hours.get(hourAt(startOfHour(place.hour) + HOUR));
@@ -84,20 +85,20 @@ export function createLogFollower(options: LogFollowerOptions) {
 }
 
 /** What was read of an hour; it is begun where it is new. */
-export function followedHour(hours: Map<string, FollowedHour>, hour: string): FollowedHour {
-  const known = hours.get(hour) ?? { hour, read: new Map() };
+export function followedHour(hours: Map<string, HourPosition>, hour: string): HourPosition {
+  const known = hours.get(hour) ?? hourPosition(hour);
   hours.set(hour, known);
   return known;
 }
 
-function isSmall({ read }: FollowedHour): boolean {
+function isSmall({ read }: HourPosition): boolean {
   let numbers = 0;
   for (const last of read.values()) numbers += last;
   return numbers <= SMALL;
 }
 
 /** The segments of a writer behind the last that was taken, until one is not there or not taken. */
-async function* nextOf(store: ObjectStore, place: FollowedHour, writer: string): AsyncGenerator<NewSegment> {
+async function* nextOf(store: ObjectStore, place: HourPosition, writer: string): AsyncGenerator<NewSegment> {
   for (let atOnce = 1; ; atOnce = Math.min(AT_ONCE, atOnce * 2)) {
     const first = (place.read.get(writer) ?? 0) + 1;
     const numbers = Array.from({ length: atOnce }, (_, index) => ({ writer, number: first + index }));

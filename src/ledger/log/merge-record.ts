@@ -4,6 +4,7 @@ import { readDocument } from '../../store/read-document.js';
 import { startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, mergedFolder, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { readAhead } from '../read-ahead.js';
+import { UnreadableObjectError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace } from '../segment-key.js';
 import { coveredNumbers } from './covered-numbers.js';
 
@@ -209,8 +210,13 @@ const OBJECT_NAME = /^[1-9]\d{0,8}-[0-9a-f]{16}\.ndjson\.gz$/;
 
 async function readRecord(store: ObjectStore, folder: string, hour: string, n: number) {
   const key = recordKey(folder, hour, n);
-  const record = parseRecord(folder, hour, n, await readDocument(store, key, MAX_RECORD_BYTES));
-  return record ?? new MergedHourError(key, 'it is no record of its hour and version');
+  try {
+    const record = parseRecord(folder, hour, n, await readDocument(store, key, MAX_RECORD_BYTES));
+    return record ?? new MergedHourError(key, 'it is no record of its hour and version');
+  } catch (error) {
+    if (!(error instanceof UnreadableObjectError)) throw error;
+    return new MergedHourError(key, error.message);
+  }
 }
 
 async function faultOf(

@@ -2,22 +2,16 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { segmentsAfter } from '../list-segments.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
+import { UnreadableObjectError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 import { isLong, type LostSegments, type Numbered } from './covered-numbers.js';
+import { type HourPosition, passOver } from './hour-position.js';
 import { type MergedHour, nullIfDamaged, readMergedHour } from './merge-record.js';
 import { fetchMerged } from './merged-segments.js';
 
-/** Progress of a follower within an hour. */
-export interface FollowedHour {
-  /** Folder of the hour, `dt=…/hour=HH/`. */
-  readonly hour: string;
-  /** The last number that was taken of each writer. Nothing ever appears behind it. */
-  readonly read: Map<string, number>;
-}
-
-/** A segment that was not read before. Its reader moves `place.read` behind it. */
+/** A segment that was not taken before. Its reader takes it by `take`. */
 export interface NewSegment extends Numbered {
-  readonly place: FollowedHour;
+  readonly place: HourPosition;
   readonly segment: UnparsedSegment;
 }
 
@@ -27,7 +21,7 @@ export const AT_ONCE = 8;
 /** Unread segments of an hour that is not whole, including those of new writers. */
 export async function* newSegmentsOf(
   store: ObjectStore,
-  place: FollowedHour,
+  place: HourPosition,
   onLost: (lost: LostSegments) => void,
   folders: readonly string[],
 ): AsyncGenerator<NewSegment> {
@@ -37,7 +31,7 @@ export async function* newSegmentsOf(
 /** Segments of an hour by their numbers; those that are missing are read from its merged objects. */
 export async function* takeAhead(
   store: ObjectStore,
-  place: FollowedHour,
+  place: HourPosition,
   numbers: AsyncIterable<Numbered>,
   onLost: (lost: LostSegments) => void,
   concurrency = AT_ONCE,
@@ -50,33 +44,53 @@ export async function* takeAhead(
     merged.set(folder, known);
     return fetchMerged(store, known, each);
   }
-  for await (const { writer, number, segment } of fetchAhead(store, place, numbers, concurrency)) {
+  for await (const { writer, number, segment, unreadable } of fetchAhead(
+    store,
+    place,
+    numbers,
+    concurrency,
+  )) {
     // The hour can be merged, and its segments deleted, while they wait to be taken.
     const each = { hour, writer, number };
     const found = segment ?? (await fromMerged(each).catch(nullIfDamaged));
     if (found !== null) yield { place, writer, number, segment: found };
-    // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
-    else onLost({ hour, writer, from: number, to: number });
+    else {
+      // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
+      passOver(place, { writer, to: number });
+      onLost({ hour, writer, from: number, to: number, unreadable });
+    }
   }
 }
 
-/** Reads segments of an hour, in the order in which they are named; null where one is missing. */
+/** A segment as it was asked for by its number. */
+interface FetchedSegment extends Numbered {
+  /** Null where it is missing or cannot be read. */
+  readonly segment: UnparsedSegment | null;
+  readonly unreadable: UnreadableObjectError | null;
+}
+
+/** Reads segments of an hour, in the order in which they are named. */
 export function fetchAhead(
   store: ObjectStore,
-  { hour }: Pick<FollowedHour, 'hour'>,
+  { hour }: Pick<HourPosition, 'hour'>,
   numbers: AsyncIterable<Numbered> | Iterable<Numbered>,
   concurrency = AT_ONCE,
-): AsyncGenerator<Numbered & { readonly segment: UnparsedSegment | null }> {
-  return readAhead(numbers, concurrency, async ({ writer, number }) => ({
-    ...{ writer, number },
-    segment: await fetchSegment(store, segmentKey({ hour, writer, number })),
-  }));
+): AsyncGenerator<FetchedSegment> {
+  return readAhead(numbers, concurrency, async ({ writer, number }) => {
+    try {
+      const segment = await fetchSegment(store, segmentKey({ hour, writer, number }));
+      return { writer, number, segment, unreadable: null };
+    } catch (error) {
+      if (!(error instanceof UnreadableObjectError)) throw error;
+      return { writer, number, segment: null, unreadable: error };
+    }
+  });
 }
 
 /** The listed numbers, and those in between: a store may list a segment late. */
 async function* numbersBehind(
   store: ObjectStore,
-  { hour, read }: FollowedHour,
+  { hour, read }: HourPosition,
   onLost: (lost: LostSegments) => void,
   folders: readonly string[],
 ): AsyncGenerator<Numbered> {

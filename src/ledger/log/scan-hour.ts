@@ -3,6 +3,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { parseSegment } from '../parse-segment.js';
 import { segmentKey } from '../segment-key.js';
 import { describeLost, type LostSegments } from './covered-numbers.js';
+import { hourPosition } from './hour-position.js';
 import type { LinePlace } from './line-place.js';
 import { segmentsOfHour } from './segments-of-hour.js';
 
@@ -42,7 +43,7 @@ export async function* scanHour(
     onLost: (lost: LostSegments) => onFault(describeLost(lost), segmentKey({ ...lost, number: lost.from })),
     onFault: ({ message, key }: { readonly message: string; readonly key: string }) => onFault(message, key),
   };
-  for await (const { writer, number, segment } of segmentsOfHour(reading, { hour, read: new Map() })) {
+  for await (const { writer, number, segment } of segmentsOfHour(reading, hourPosition(hour))) {
     const { writtenAt: written } = segment;
     if (written < since || written >= until) continue;
     const { entries, unreadable } = parseSegment(segment.content);

@@ -2,11 +2,13 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { segmentsAfter } from '../list-segments.js';
 import type { UnparsedSegment } from '../read-segment.js';
+import { folderOfWriter } from '../segment-key.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
+import { type HourPosition, isTaken, isWithin } from './hour-position.js';
 import type { MergedSegment, MergeRecord } from './merge-record.js';
 import { MergedHourError, openFaults, readMergedHour } from './merge-record.js';
 import { readMergedSegments } from './merged-segments.js';
-import { type FollowedHour, fetchAhead, type NewSegment, numbersOfGap, takeAhead } from './new-segments.js';
+import { fetchAhead, type NewSegment, numbersOfGap, takeAhead } from './new-segments.js';
 
 export interface HourReading {
   readonly store: ObjectStore;
@@ -30,31 +32,28 @@ const CONCURRENCY = 16;
 type Found = Numbered & { readonly segment: UnparsedSegment };
 
 /**
- * All segments of a whole hour that were not read before, from its merged objects and from the segments that none has: each once, with the
- * same content. The numbers of a writer ascend, but for one that was lost and came back after its hour had been merged. Throws
- * `StoreError`.
+ * All segments of a whole hour that were not taken before, from its merged objects and from the segments that none has: each once, with the
+ * same content. The numbers of a writer ascend, but for one that was lost and came back. Throws `StoreError`.
  */
-export async function* segmentsOfHour(reading: HourReading, place: FollowedHour): AsyncGenerator<NewSegment> {
+export async function* segmentsOfHour(reading: HourReading, place: HourPosition): AsyncGenerator<NewSegment> {
   for (const folder of reading.folders ?? [LEDGER_FOLDER]) yield* segmentsIn(folder, reading, place);
 }
 
 async function* segmentsIn(
   folder: string,
   reading: HourReading,
-  place: FollowedHour,
+  place: HourPosition,
 ): AsyncGenerator<NewSegment> {
   const { store, onFault, onLost, concurrency = CONCURRENCY } = reading;
   const { hour } = place;
-  const read = new Map(place.read);
+  const before = { ...place, read: new Map(place.read) };
   const { records, faults } = await readMergedHour(store, hour, folder);
   for (const fault of openFaults({ records, faults })) onFault(fault);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous, folder);
   const taken: { readonly segments: Numbered[] }[] = [];
   for (const record of records) {
-    const isTaken = coveredNumbers(taken).has;
-    const wanted = record.segments.filter(
-      (each) => each.number > (read.get(each.writer) ?? 0) && !isTaken(each),
-    );
+    const isTakenNow = coveredNumbers(taken).has;
+    const wanted = record.segments.filter((each) => !isTaken(before, each) && !isTakenNow(each));
     const own: Numbered[] = [];
     taken.push({ segments: own });
     for await (const { writer, number, segment } of wantedOf(reading, record, wanted)) {
@@ -64,7 +63,7 @@ async function* segmentsIn(
   }
   // What an object had that is missing has to be in segments.
   const covering = [...records, ...faults.flatMap(({ record }) => record ?? [])];
-  const others = othersOf(folder, reading, { hour, read }, covering, coveredNumbers(taken));
+  const others = othersOf(folder, reading, before, covering, coveredNumbers(taken));
   yield* takeAhead(store, place, others, onLost, concurrency);
 }
 
@@ -94,11 +93,14 @@ async function* wantedOf(
   }
 }
 
-/** The numbers behind a position that a segment or a record has or that have to be there, without those that were taken. */
+/**
+ * The numbers behind a position that a segment or a record has or that have to be there, and those that are there although they were missing,
+ * without those that were taken since.
+ */
 async function* othersOf(
   folder: string,
   { store, onLost }: HourReading,
-  { hour, read }: FollowedHour,
+  { hour, read, missing }: HourPosition,
   records: readonly MergeRecord[],
   taken: CoveredSegments,
 ): AsyncGenerator<Numbered> {
@@ -116,7 +118,12 @@ async function* othersOf(
     const end = covered.endBehind({ writer, number: read.get(writer) ?? 0 });
     position.set(writer, end);
   }
+  const open = missing.filter(({ writer }) => folderOfWriter(writer) === folder).flatMap(taken.missingIn);
+  for (const { writer, from } of open)
+    position.set(writer, Math.min(from - 1, position.get(writer) ?? from - 1));
   for await (const { writer, number } of segmentsAfter(store, hour, position, [folder])) {
+    const isMissing = open.some((gap) => isWithin(gap, { writer, number }));
+    if (isMissing) yield { writer, number };
     yield* upTo(writer, number - 1);
     yield* upTo(writer, number);
   }

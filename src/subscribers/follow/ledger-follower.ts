@@ -1,11 +1,13 @@
-import { firstOpenHour, HOUR, isWhole, openHours } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, isWhole, LISTED_AGAIN, openHours } from '../../ledger/hours.js';
 import { listSegments } from '../../ledger/list-segments.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
-import { createLogFollower, followedHour } from '../../ledger/log/follow-log.js';
+import { createLogFollower } from '../../ledger/log/follow-log.js';
+import { hoursInOrder } from '../../ledger/log/log-hours.js';
+import { createRetryPace } from '../../ledger/log/retry-pace.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { type LogProgress, placeAt, progressOf, readLater, reopen } from './log-place.js';
-import { type LogReading, readPassed, readWholeHours } from './whole-hours.js';
+import { type LogProgress, lackingHours, placeAt, progressOf, reopen } from './log-place.js';
+import { type LogReading, readAgain, readWholeHours } from './whole-hours.js';
 
 interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly state: LogProgress;
@@ -14,7 +16,7 @@ interface FollowerOptions extends Omit<LogReading, 'place'> {
 }
 
 const MINUTE = 60_000;
-/** Milliseconds between attempts at what could not be read. */
+/** Milliseconds until the first further attempt at what could not be read. */
 const RETRY = 10_000;
 /** Milliseconds between listings of the hours that were read last. */
 const LATE = 24 * HOUR;
@@ -37,14 +39,14 @@ async function lastNumbers(store: ObjectStore, hour: string): Promise<Record<str
 }
 
 /**
- * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired in a whole hour as long as that is one of the
- * last 72: the former within a day, the latter at once.
+ * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired as long as its hour is one of the last 72: the
+ * former within a day.
  */
 export function createLedgerFollower({ store, state, clock, onFault }: FollowerOptions) {
   const place = placeAt(state);
   const reading = { store, place, onFault };
   let lookedAt = clock();
-  let triedAt = Number.NEGATIVE_INFINITY;
+  const isRetryDue = createRetryPace();
   let lookedForLateAt = Number.NEGATIVE_INFINITY;
   let unread: number | null = place.before;
 
@@ -52,11 +54,9 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
   const now = () => clock() + store.clockOffset();
   const log = createLogFollower({ store, hours: place.hours, clock: now, onLost });
 
-  /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: the rest is asked for again. */
+  /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: what is missing is asked for again. */
   function onLost(lost: LostSegments): void {
-    const { hour } = lost;
-    if (isWhole(hour, now())) readLater(place, followedHour(place.hours, hour));
-    else onFault(hour, new Error(describeLost(lost)));
+    if (!isWhole(lost.hour, now())) onFault(lost.hour, new Error(describeLost(lost)));
   }
 
   async function* allNew(): AsyncGenerator<SegmentLines> {
@@ -64,11 +64,11 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
     reopen(place, firstOpenHour(time));
     yield* readWholeHours(reading, firstOpenHour(time));
     yield* linesByNumber(log.newSegments());
-    const isDaily = Math.abs(time - lookedForLateAt) >= LATE;
-    if (!isDaily && Math.abs(time - triedAt) < RETRY) return;
-    triedAt = time;
-    yield* readPassed(reading, isDaily ? 'all' : 'unread');
-    if (isDaily) lookedForLateAt = time;
+    const lacking = lackingHours(place);
+    if (isRetryDue([...lacking].join(), time, RETRY)) yield* readAgain(reading, lacking);
+    if (Math.abs(time - lookedForLateAt) < LATE) return;
+    yield* readAgain(reading, hoursInOrder(store, 'oldest', place.before - LISTED_AGAIN, place.before - 1));
+    lookedForLateAt = time;
   }
 
   return {

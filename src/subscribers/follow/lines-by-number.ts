@@ -1,4 +1,5 @@
 import type { LedgerLine } from '../../domain/delivery.js';
+import { take } from '../../ledger/log/hour-position.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
 import { parseSegment } from '../../ledger/parse-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
@@ -18,8 +19,7 @@ export async function* linesByNumber(segments: AsyncIterable<NewSegment>): Async
     const { hour } = place;
     const lines = parseSegment(segment.content).entries.map(({ line }) => line);
     if (lines.length > 0) yield { segment: { hour, writer, number }, written: segment.writtenAt, lines };
-    // A number that was lost may have come back behind later ones.
-    place.read.set(writer, Math.max(number, place.read.get(writer) ?? 0));
+    take(place, { writer, number });
     await pause();
   }
 }

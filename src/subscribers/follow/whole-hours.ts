@@ -1,13 +1,14 @@
-import { HOUR, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
+import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { followedHour } from '../../ledger/log/follow-log.js';
+import type { HourPosition } from '../../ledger/log/hour-position.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
-import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
+import type { NewSegment } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { followedAt, type LogPlace, pass, passAgain, readLater } from './log-place.js';
+import { keepPassed, type LogPlace, pass, positionIn } from './log-place.js';
 
 export interface LogReading {
   readonly store: ObjectStore;
@@ -26,8 +27,8 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
     const numbers = followedHour(place.hours, hour);
     const named: NamedHour[] = [];
     yield* linesByNumber(
-      // What is damaged may be brought back: what is behind is read again then.
-      restOf(reading, numbers, () => readLater(place, numbers), named),
+      // What is damaged may be brought back: the hour is read again then.
+      restOf(reading, numbers, () => void place.unread.add(hour), named),
     );
     await assertListed(store, named, place.before);
     pass(place, startOfHour(hour) + HOUR);
@@ -35,28 +36,25 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   pass(place, end);
 }
 
-/**
- * What was damaged in the hours that were passed last, and what appeared there late: a replica was slow, or a request delayed. Each hour is
- * read up to what is still damaged.
- */
-export async function* readPassed(reading: LogReading, which: 'all' | 'unread'): Lines {
-  const { store, place } = reading;
-  const { before, unread } = place;
-  const hours = which === 'all' ? hoursInOrder(store, 'oldest', before - LISTED_AGAIN, before - 1) : unread;
+/** What is there by now of hours that were read: it was missing or damaged, or appeared late. */
+export async function* readAgain(
+  reading: LogReading,
+  hours: AsyncIterable<string> | Iterable<string>,
+): Lines {
+  const { place } = reading;
+  const { unread } = place;
   for await (const hour of hours) {
-    const known = place.passed[hour];
-    if (known === undefined) {
+    const position = positionIn(place, hour);
+    if (position === null) {
       unread.delete(hour);
       continue;
     }
-    const numbers = followedAt(hour, known);
     let isDamaged = false;
     const onDamage = () => {
       isDamaged = true;
     };
-    const segments = restOf({ ...reading, onFault: () => undefined }, numbers, onDamage);
-    yield* linesByNumber(takeWhile(segments, () => !isDamaged));
-    passAgain(place, numbers);
+    yield* linesByNumber(restOf({ ...reading, onFault: () => undefined }, position, onDamage));
+    if (Object.hasOwn(place.passed, hour)) keepPassed(place, position);
     if (isDamaged) unread.add(hour);
     else unread.delete(hour);
   }
@@ -64,11 +62,11 @@ export async function* readPassed(reading: LogReading, which: 'all' | 'unread'):
 
 function restOf(
   { store, onFault }: LogReading,
-  numbers: FollowedHour,
+  position: HourPosition,
   onDamage: () => void,
   named: NamedHour[] = [],
 ): AsyncGenerator<NewSegment> {
-  const { hour } = numbers;
+  const { hour } = position;
   const reading = {
     store,
     onFault(fault: Error) {
@@ -76,15 +74,7 @@ function restOf(
       onDamage();
     },
     onPrevious: (previous: string, folder: string) => void named.push({ hour: previous, folder }),
-    // Lost segments do not come back.
     onLost: (lost: LostSegments) => onFault(hour, new Error(describeLost(lost))),
   };
-  return segmentsOfHour(reading, numbers);
-}
-
-async function* takeWhile<Item>(items: AsyncIterable<Item>, isWanted: () => boolean): AsyncGenerator<Item> {
-  for await (const item of items) {
-    if (!isWanted()) return;
-    yield item;
-  }
+  return segmentsOfHour(reading, position);
 }

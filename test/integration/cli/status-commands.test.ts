@@ -340,7 +340,7 @@ describe('commands that ask the index', () => {
 
   it('say in one sentence which segment is lost, and claim nothing that needs it', async () => {
     const key = (await visibleKeys(service.folder, 'ledger/'))[1] ?? '';
-    const sentence = `Not in the index of the ledger: ${key}, which is missing.`;
+    const sentence = `Not in the index of the ledger: ${key}, which is missing or cannot be read.`;
     const say = async (args: readonly string[]) => {
       const { stdout, stderr } = await cli(...args);
       return stdout + stderr;

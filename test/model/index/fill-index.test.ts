@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createIndexFiller } from '../../../src/index/fill/fill-index.js';
@@ -12,6 +13,7 @@ import { StoreError } from '../../../src/store/object-store.js';
 import { endSent } from '../../../src/subscribers/send/end-sent.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { retriedWithUnreadable } from '../../support/store/unreadable-objects.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { drawnQuery, expectAnswers } from './expect-answers.js';
 import {
@@ -25,7 +27,8 @@ import {
 
 /**
  * What fills the index, against a plain loop over what the store has: replicas write while time passes, calls of the store and of the index
- * fail, the process is killed and begins again, segments are lost and come back, and lines are damaged.
+ * fail, the process is killed and begins again, segments are lost and come back, lines are damaged, and single objects cannot be read for a
+ * while.
  */
 
 const MINUTE = 60_000;
@@ -95,8 +98,9 @@ describe('what fills the index', () => {
           back: fc.array(fc.nat(), { maxLength: 2 }),
           damaged: fc.array(fc.nat(), { maxLength: 1 }),
           isRepaired: fc.boolean(),
+          denied: fc.array(fc.nat(), { maxLength: 3 }),
         }),
-        async (drawn, steps, queries, { lost, back, damaged, isRepaired }) => {
+        async (drawn, steps, queries, { lost, back, damaged, isRepaired, denied }) => {
           run += 1;
           const path = `${folder.path}/${run}.sqlite`;
           const { segments, lines, attempts } = writeLedger(drawn);
@@ -106,6 +110,7 @@ describe('what fills the index', () => {
               numbers.map((each) => keys[each % keys.length] ?? '').filter((key) => isFollowed(key, keys)),
             );
           const [isLost, comesBack, isDamaged] = [pick(lost), pick(back), pick(damaged)];
+          const isDenied = new Set(denied.map((each) => keys[each % keys.length] ?? ''));
           const isBack = (key: string) =>
             comesBack.has(key) || (isRepaired && isDamaged.has(key) && !isLost.has(key));
           let now = FIRST;
@@ -125,7 +130,8 @@ describe('what fills the index', () => {
             index?.close();
             index = createLedgerIndex(path, 'store');
             filler = createIndexFiller({
-              ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
+              store: retriedWithUnreadable(store, (key) => isDenied.has(key)),
+              ...{ clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
               ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
             });
           };
@@ -167,18 +173,28 @@ describe('what fills the index', () => {
             for (const { place } of lines) {
               const key = segmentKey({ ...place, hour: hourAt(place.hour) });
               const isRead = until !== null && place.written >= since && place.written < until;
-              if (isRead && store.objects.has(key) && !isDamaged.has(key))
+              if (isRead && store.objects.has(key) && !isDamaged.has(key) && !isDenied.has(key))
                 expect(found).toContain(JSON.stringify(place));
             }
           }
           now = Math.max(now, FIRST + 5 * HOUR);
           write();
           await fillAll(filler as unknown as IndexFiller);
+          const own = index as unknown as LedgerIndex;
+          // Nothing newer waits for what cannot be read, which is named unless its merged hour has it.
+          expect(own.state().until).toBe(now);
+          const isKnown = (place: Placed['place']) =>
+            own.findLines({ limit: 1000 }).some((each) => isDeepStrictEqual(each, place));
+          const lacking = lines.filter(
+            ({ place }) =>
+              isDenied.has(segmentKey({ ...place, hour: hourAt(place.hour) })) && !isKnown(place),
+          );
+          if (lacking.length > 0) expect(own.state().missing).not.toEqual([]);
+          isDenied.clear();
           for (const [at, { written: time, content }] of segments.entries())
             if (isBack(keys[at] ?? '')) store.put(keys[at] ?? '', textOf(content), time);
           now += HOUR;
           await fillAll(filler as unknown as IndexFiller);
-          const own = index as unknown as LedgerIndex;
           const isThere = ({ place }: Pick<PlacedAttempt, 'place'>) => {
             const key = segmentKey({ ...place, hour: hourAt(place.hour) });
             return comesBack.has(key) || !(isLost.has(key) || (isDamaged.has(key) && !isRepaired));

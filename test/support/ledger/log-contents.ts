@@ -1,5 +1,6 @@
 import { LEDGER_FOLDER, mergedFolder } from '../../../src/ledger/ledger-keys.js';
 import type { LostSegments } from '../../../src/ledger/log/covered-numbers.js';
+import { hourPosition } from '../../../src/ledger/log/hour-position.js';
 import { hoursInOrder } from '../../../src/ledger/log/log-hours.js';
 import { segmentsOfHour } from '../../../src/ledger/log/segments-of-hour.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
@@ -36,7 +37,7 @@ export async function contentsOfLog(store: ObjectStore, folders = [LEDGER_FOLDER
       },
       onFault: ({ message }: Error) => void faults.push(message),
     };
-    for await (const { writer, number, segment } of segmentsOfHour(reading, { hour, read: new Map() })) {
+    for await (const { writer, number, segment } of segmentsOfHour(reading, hourPosition(hour))) {
       const { content, writtenAt } = segment;
       segments.push({
         key: segmentKey({ hour, writer, number }),

@@ -38,12 +38,12 @@ describe('what the index lacks of a question', () => {
     ];
     const index = { ...INDEX, missing };
     expect(notIndexedInWords(index, { since: at(SINCE) })).toBe(
-      'Not in the index of the ledger: ledger/a and 2 more, which are missing; lines of ledger/b that cannot be read (2).',
+      'Not in the index of the ledger: ledger/a and 2 more, which are missing or cannot be read; lines of ledger/b that cannot be read (2).',
     );
     expect(hasAllSince(index, at(UNTIL))).toBe(false);
     const many = { ...INDEX, missing: [1, 2, 3, 4].map(segment) };
     expect(notIndexedInWords(many, { since: at(SINCE) })).toMatch(
-      /: ledger\/1, .*; ledger\/3, which is missing; other segments that cannot be read\.$/,
+      /: ledger\/1, .*; ledger\/3, which is missing or cannot be read; other segments that cannot be read\.$/,
     );
   });
 });

@@ -10,6 +10,7 @@ import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 import { partialListings } from '../../../support/store/partial-listings.js';
+import { retriedWithUnreadable } from '../../../support/store/unreadable-objects.js';
 
 const WRITTEN = '2026-03-04T05:10:00.000Z';
 const MINUTE = 60_000;
@@ -125,6 +126,61 @@ describe('what the index cannot read of the ledger', () => {
       await expectAll();
     },
   );
+
+  describe('is what the store does not give out although it answers:', () => {
+    let denied: string[];
+    beforeEach(() => {
+      denied = [];
+      filler = createIndexFiller({
+        store: retriedWithUnreadable(store, (key) => denied.includes(key)),
+        ...{ index, clock: () => now },
+        ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+      });
+    });
+
+    it.each([
+      ['segments of an hour that is still written, the last one as well', MINUTE],
+      ['segments of a whole hour', 3 * HOUR],
+    ])('%s', async (_, age) => {
+      now = Date.parse(WRITTEN) + age;
+      const [, , last = ''] = keysOf('.ndjson');
+      denied = [FIRST, last];
+      await fillAll(filler);
+      expect(await missing()).toEqual([
+        { key: FIRST, segments: 1, unreadable: null },
+        { key: last, segments: 1, unreadable: null },
+      ]);
+      expect(await countLines()).toBe(2);
+      expect((await index.call('state')).until).toBe(now);
+      now += 2 * MINUTE;
+      await fillAll(filler);
+      expect(await countLines()).toBe(2);
+      denied = [];
+      now += 2 * MINUTE;
+      await expectAll();
+    });
+
+    it.each([
+      ['a merged object', '.gz', 0],
+      ['a record', '.json', 1],
+    ])('%s, with the segments that it has', async (_, end, segments) => {
+      await mergeLedger({ store, clock: () => now, keepSegments: null });
+      takeOut(keysOf('.ndjson'));
+      denied = keysOf(end);
+      await fillAll(filler);
+      expect(await missing()).toContainEqual({ key: denied[0], segments, unreadable: null });
+      expect(await countLines()).toBe(0);
+      denied = [];
+      now += MINUTE;
+      await expectAll();
+    });
+
+    it('nothing where its merged hour has it', async () => {
+      await mergeLedger({ store, clock: () => now, keepSegments: null });
+      denied = keysOf('.ndjson');
+      await expectAll();
+    });
+  });
 
   it('is read again ever more rarely, and at least hourly', async () => {
     const putBack = takeOut([FIRST]);

@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
+import { hourPosition } from '../../../../src/ledger/log/hour-position.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
@@ -8,8 +9,7 @@ it('lists an hour of many segments once a minute, and before that when it is tol
   const now = Date.UTC(2026, 10, 2, 10, 30);
   const hour = hourAt(Math.floor(now / HOUR) * HOUR);
   const store = createMemoryStore(undefined, () => now);
-  const read = new Map([['known', 600]]);
-  const hours = new Map([[hour, { hour, read }]]);
+  const hours = new Map([[hour, hourPosition(hour, { known: 600 })]]);
   const log = createLogFollower({ store, clock: () => now, hours, onLost: () => undefined });
   const writers = async () => {
     const found: string[] = [];

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { describeLost, type LostSegments } from '../../../../src/ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
+import { hourPosition } from '../../../../src/ledger/log/hour-position.js';
 import { scanLines } from '../../../../src/ledger/log/scan-lines.js';
 import { segmentsOfHour } from '../../../../src/ledger/log/segments-of-hour.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
@@ -32,7 +33,7 @@ const onLost = (range: LostSegments) => void lost.push(describeLost(range));
 async function readHour(): Promise<string[]> {
   const reading = { store, onLost, onFault: ({ message }: Error) => void lost.push(message) };
   const found: string[] = [];
-  for await (const { writer, number } of segmentsOfHour(reading, { hour: FOLDER, read: new Map() }))
+  for await (const { writer, number } of segmentsOfHour(reading, hourPosition(FOLDER)))
     found.push(`${writer} ${number}`);
   return found;
 }

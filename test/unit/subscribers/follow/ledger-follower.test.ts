@@ -7,6 +7,7 @@ import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 import { partialListings } from '../../../support/store/partial-listings.js';
+import { retriedWithUnreadable } from '../../../support/store/unreadable-objects.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -82,6 +83,7 @@ describe('a follower of the ledger', () => {
       before: Date.parse('2026-03-04T06:00:00Z'),
       hours: { 'dt=2026-03-04/hour=06/': { a: 1, b: 1 } },
       passed: { 'dt=2026-03-04/hour=05/': { a: 2, b: 1 } },
+      missing: {},
     });
   });
 
@@ -286,6 +288,133 @@ describe('a follower of the ledger', () => {
       expect(sent).toHaveLength(count);
     },
   );
+
+  describe('goes on beside what cannot be read although the store answers, and sends it once when it can be:', () => {
+    const HOUR_05 = 'dt=2026-03-04/hour=05/';
+    /** Jobs beside the one whose segment cannot be read. */
+    const OTHERS = ['before', 'beside', 'behind', 'next hour'];
+
+    /** Writes an unreadable segment among others; `find` names what cannot be read. */
+    async function unreadable(find: (store: MemoryStore, segment: string) => string) {
+      const all = world();
+      const { store, put, advance, follow } = all;
+      let key = '';
+      const over = retriedWithUnreadable(store, (each) => each === key);
+      const follower = await follow(over);
+      const write = () => {
+        put('b', 'before');
+        const segment = put('b', 'unreadable');
+        put('a', 'beside');
+        put('b', 'behind');
+        advance(HOUR);
+        put('b', 'next hour');
+        return segment;
+      };
+      return {
+        ...{ ...all, follower, write, over },
+        block: (segment: string) => {
+          key = find(store, segment);
+        },
+        unblock: () => {
+          key = '';
+        },
+      };
+    }
+    const itself = (_: MemoryStore, segment: string) => segment;
+
+    it('a segment of an open hour, named once', async () => {
+      const { sent, faults, follower, write, block, unblock, advance } = await unreadable(itself);
+      block(write());
+      await follower.look();
+      expect(sent.toSorted()).toEqual(OTHERS.toSorted());
+      for (let look = 0; look < 3; look += 1) {
+        advance(11_000);
+        await follower.look();
+      }
+      expect(sent).toHaveLength(4);
+      expect(faults).toEqual([expect.stringContaining('cannot be read although the store answers')]);
+      unblock();
+      advance(11_000);
+      await follower.look();
+      expect(sent.slice(4)).toEqual(['unreadable']);
+      expect(follower.progress().missing).toEqual({});
+      advance(26 * HOUR);
+      await follower.look();
+      expect(sent).toHaveLength(5);
+    });
+
+    it('the last segment of a writer, after a restart once its hour was passed', async () => {
+      const { sent, follower, put, over, block, unblock, advance, follow } = await unreadable(itself);
+      put('b', 'before');
+      block(put('b', 'unreadable'));
+      await follower.look();
+      put('b', 'behind');
+      await follower.look();
+      advance(3 * HOUR);
+      await follower.look();
+      expect(sent).toEqual(['before', 'behind']);
+      unblock();
+      const next = await follow(over, Promise.resolve(follower.progress()));
+      await next.look();
+      expect(sent).toEqual(['before', 'behind', 'unreadable']);
+      advance(11_000);
+      await next.look();
+      expect(sent).toHaveLength(3);
+    });
+
+    it.each([
+      ['a segment of a whole hour', itself, false],
+      ['a merged object', (store: MemoryStore) => objectOf(store, HOUR_05, 1), true],
+      ['a record', () => `ledger-hours/${HOUR_05}1.json`, true],
+    ])('%s', async (_, find, isMerged) => {
+      const { store, sent, follower, write, over, block, unblock, advance, follow, merge } =
+        await unreadable(find);
+      const state = follower.progress();
+      const segment = write();
+      advance(3 * HOUR);
+      if (isMerged) await merge();
+      block(segment);
+      if (isMerged) store.objects.delete(segment);
+      let next = await follow(over, Promise.resolve(state));
+      await next.look();
+      expect(sent.toSorted()).toEqual(OTHERS.toSorted());
+      next = await follow(over, Promise.resolve(next.progress()));
+      await next.look();
+      advance(11_000);
+      await next.look();
+      expect(sent).toHaveLength(4);
+      unblock();
+      advance(11_000);
+      await next.look();
+      expect(sent.slice(4)).toEqual(['unreadable']);
+      for (let hours = 0; hours < 30; hours += 1) {
+        advance(HOUR);
+        await next.look();
+      }
+      expect(sent).toHaveLength(5);
+    });
+
+    it('more numbers in a row than are asked for one by one', async () => {
+      const { sent, store, put, advance, follow } = world();
+      let isDenied = true;
+      const follower = await follow(
+        retriedWithUnreadable(
+          store,
+          (key) => isDenied && /a~0000[01]/.test(key) && !key.includes('~00000001'),
+        ),
+      );
+      for (let job = 0; job < 1_100; job += 1) put('a', `job-${job}`);
+      put('b', 'beside');
+      await follower.look();
+      expect(sent).toEqual(['job-0', 'beside']);
+      isDenied = false;
+      advance(11_000);
+      await follower.look();
+      expect(sent).toHaveLength(1_101);
+      expect(new Set(sent).size).toBe(1_101);
+      expect(follower.progress().missing).toEqual({});
+    });
+  });
 
   describe('brings each line once when the clock was ahead and is set back', () => {
     it('those of the hours that it had passed, which are written again', async () => {

@@ -35,7 +35,7 @@ describe('what is said of the figures of a period', () => {
 
   it('is that segments could not be read', () => {
     expect(notes({ missing: [{ key: 'a', segments: 1, unreadable: null }] })).toMatch(
-      /: a, which is missing\.$/,
+      /: a, which is missing or cannot be read\.$/,
     );
   });
 });

@@ -1,0 +1,54 @@
+import type { Gap, Numbered } from './covered-numbers.js';
+
+/** What was taken of an hour: the segments of each writer up to a number, but for those that are missing. */
+export interface HourPosition {
+  /** Folder of the hour, `dt=…/hour=HH/`. */
+  readonly hour: string;
+  /** The last number that was taken of each writer, or passed over. Nothing ever appears behind it. */
+  readonly read: Map<string, number>;
+  /** Numbers up to those that were passed over, in the order in which they were. Replaced, never changed. */
+  missing: readonly Gap[];
+}
+
+/** @param read default: nothing was */
+export function hourPosition(
+  hour: string,
+  read: Readonly<Record<string, number>> = {},
+  missing: readonly Gap[] = [],
+): HourPosition {
+  return { hour, read: new Map(Object.entries(read)), missing };
+}
+
+export function isTaken({ read, missing }: HourPosition, segment: Numbered): boolean {
+  return segment.number <= (read.get(segment.writer) ?? 0) && !missing.some((gap) => isWithin(gap, segment));
+}
+
+export function isWithin({ writer, from, to }: Gap, segment: Numbered): boolean {
+  return segment.writer === writer && from <= segment.number && segment.number <= to;
+}
+
+/** Numbers before it that were not taken are missing from then on. */
+export function take(position: HourPosition, { writer, number }: Numbered): void {
+  passOver(position, { writer, to: number - 1 });
+  if (number > (position.read.get(writer) ?? 0)) position.read.set(writer, number);
+  else position.missing = position.missing.flatMap((gap) => without(gap, { writer, number }));
+}
+
+/** Passes over the numbers up to one: they are missing. */
+export function passOver(position: HourPosition, { writer, to }: Pick<Gap, 'writer' | 'to'>): void {
+  const from = (position.read.get(writer) ?? 0) + 1;
+  if (to < from) return;
+  const before = position.missing.findLast((gap) => gap.writer === writer && gap.to === from - 1);
+  const gap = { writer, from: before?.from ?? from, to };
+  position.missing = [...position.missing.filter((each) => each !== before), gap];
+  position.read.set(writer, to);
+}
+
+function without(gap: Gap, segment: Numbered): Gap[] {
+  if (!isWithin(gap, segment)) return [gap];
+  const parts = [
+    { ...gap, to: segment.number - 1 },
+    { ...gap, from: segment.number + 1 },
+  ];
+  return parts.filter(({ from, to }) => from <= to);
+}

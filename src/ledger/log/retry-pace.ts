@@ -1,0 +1,28 @@
+import { HOUR } from '../hours.js';
+
+/**
+ * When what is missing is to be read again: after a pause at first, later after a tenth of the time that it has been missing, and at least
+ * hourly.
+ */
+export function createRetryPace() {
+  let known = '';
+  let since = 0;
+  let triedAt = 0;
+
+  /**
+   * @param missing whatever names it
+   * @param now milliseconds since the epoch
+   * @param first milliseconds of the first pause
+   */
+  return function isDue(missing: string, now: number, first: number): boolean {
+    if (missing !== known) {
+      known = missing;
+      since = now;
+      triedAt = now;
+    }
+    const pause = Math.min(HOUR, Math.max(first, (now - since) / 10));
+    if (missing === '' || Math.abs(now - triedAt) < pause) return false;
+    triedAt = now;
+    return true;
+  };
+}

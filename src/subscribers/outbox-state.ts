@@ -55,12 +55,12 @@ export interface OutboxState extends Claimed, LogProgress {
 
 /** Whether a document of the store is a state; nothing is sent by one that is cut or edited. */
 export function isOutboxState(document: Record<string, unknown>): boolean {
-  const { v, claim, since, before, hours, passed, waiting, batches } = document;
+  const { v, claim, since, before, hours, passed, missing, waiting, batches } = document;
   return (
     v === 1 &&
     [claim, before].every(Number.isSafeInteger) &&
     !Number.isNaN(Date.parse(String(since))) &&
-    [hours, passed].every(isJsonObject) &&
+    [hours, passed, missing].every(isJsonObject) &&
     [waiting, batches].every(Array.isArray)
   );
 }

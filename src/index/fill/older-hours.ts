@@ -117,7 +117,7 @@ export class OlderHours {
   /** What was missing or damaged may have been restored. Hours are read again as a whole, at first after a minute for each. */
   async *#retryMissing(): AsyncGenerator<void> {
     const { missing } = await this.#index.call('state');
-    const keys = missing.map(({ key }) => key).join();
+    const keys = missing.map(({ key }) => key);
     const hours = new Set(missing.map(({ key }) => hourAt(startOfHour(key))));
     if (!this.#isRetryDue(keys, this.#now(), hours.size * MINUTE)) return;
     for (const hour of hours) {

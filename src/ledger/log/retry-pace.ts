@@ -5,23 +5,23 @@ import { HOUR } from '../hours.js';
  * hourly.
  */
 export function createRetryPace() {
-  let known = '';
+  let known: ReadonlySet<string> = new Set();
   let since = 0;
   let triedAt = 0;
 
   /**
-   * @param missing whatever names it
+   * @param missing whatever names it; more of it begins the pauses anew, less does not
    * @param now milliseconds since the epoch
    * @param first milliseconds of the first pause
    */
-  return function isDue(missing: string, now: number, first: number): boolean {
-    if (missing !== known) {
-      known = missing;
+  return function isDue(missing: readonly string[], now: number, first: number): boolean {
+    if (missing.some((each) => !known.has(each))) {
       since = now;
       triedAt = now;
     }
+    known = new Set(missing);
     const pause = Math.min(HOUR, Math.max(first, (now - since) / 10));
-    if (missing === '' || Math.abs(now - triedAt) < pause) return false;
+    if (missing.length === 0 || Math.abs(now - triedAt) < pause) return false;
     triedAt = now;
     return true;
   };

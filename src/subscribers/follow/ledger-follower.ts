@@ -29,6 +29,7 @@ export async function beginningOf(store: ObjectStore, clock: number): Promise<Lo
     before: firstOpenHour(time),
     hours: Object.fromEntries(await Promise.all(hours)),
     passed: {},
+    missing: {},
   };
 }
 
@@ -65,7 +66,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
     yield* readWholeHours(reading, firstOpenHour(time));
     yield* linesByNumber(log.newSegments());
     const lacking = lackingHours(place);
-    if (isRetryDue([...lacking].join(), time, RETRY)) yield* readAgain(reading, lacking);
+    if (isRetryDue([...lacking], time, RETRY)) yield* readAgain(reading, lacking);
     if (Math.abs(time - lookedForLateAt) < LATE) return;
     yield* readAgain(reading, hoursInOrder(store, 'oldest', place.before - LISTED_AGAIN, place.before - 1));
     lookedForLateAt = time;

@@ -16,8 +16,8 @@ export interface LogProgress {
   readonly hours: Readonly<Record<string, Numbers>>;
   /** The hours that were passed last, up to these numbers: what appears there late is behind them. */
   readonly passed: Readonly<Record<string, Numbers>>;
-  /** Numbers up to those, of hours of both kinds, that were missing or could not be read. Absent in states before December 2026. */
-  readonly missing?: Readonly<Record<string, readonly Gap[]>>;
+  /** Numbers up to those, of hours of both kinds, that were missing or could not be read. */
+  readonly missing: Readonly<Record<string, readonly Gap[]>>;
 }
 
 /** The same while it moves. */
@@ -27,12 +27,12 @@ export interface LogPlace {
   /** These two are replaced, never changed: many progresses have them. */
   passed: LogProgress['passed'];
   /** Of passed hours. */
-  missing: NonNullable<LogProgress['missing']>;
+  missing: LogProgress['missing'];
   /** Passed hours of which something is damaged, so that nobody knows what they lack. A sender that begins reads all passed hours again. */
   readonly unread: Set<string>;
 }
 
-export function placeAt({ before, hours, passed, missing = {} }: LogProgress): LogPlace {
+export function placeAt({ before, hours, passed, missing }: LogProgress): LogPlace {
   const place: LogPlace = { before, hours: new Map(), passed, missing: {}, unread: new Set() };
   for (const [hour, numbers] of Object.entries(hours))
     place.hours.set(hour, hourPosition(hour, numbers, missing[hour]));

@@ -5,7 +5,7 @@ import { createOutboxStore } from '../../../src/subscribers/outbox-store.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const KEY = 'outbox/crm/state.json';
-const STATE = newOutboxState(0, { before: 0, hours: {}, passed: {} });
+const STATE = newOutboxState(0, { before: 0, hours: {}, passed: {}, missing: {} });
 const HEADERS = { contentType: 'application/json', metadata: {} };
 
 describe("a subscriber's state", () => {

@@ -6,6 +6,7 @@ import { hourAt } from '../hours.js';
 import { type LineSpan, parseLine, parseLinesAt } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
+import { retryingReads, UnreadableObjectError } from '../retrying-reads.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
 import type { LinePlace } from './line-place.js';
 import { nullIfDamaged } from './merge-record.js';
@@ -25,10 +26,13 @@ export interface PlacedLine extends LinePlace {
 const AT_ONCE = 4;
 const limit = pLimit(AT_ONCE);
 
+/** Who asks waits: what cannot be read is tried again at once. */
+const PAUSES = [0];
+
 /** Lines of a segment that cannot be read although they were once. */
 export interface UnreadLines {
   readonly key: string;
-  /** How many of the wanted lines; null where the segment is missing. */
+  /** How many of the wanted lines; null where the segment is missing or cannot be read. */
   readonly lines: number | null;
 }
 
@@ -57,11 +61,12 @@ export async function readLinesAt(
     wanted.set(key, known);
     return key;
   });
-  const fetchMerged = createMergedFetcher(store);
+  const retrying = retryingReads(store, PAUSES);
+  const fetchMerged = createMergedFetcher(retrying);
   const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, spans }]) => {
     const found = await limit(async () => {
       signal?.throwIfAborted();
-      const own = await readOwn(store, key, spans);
+      const own = await readOwn(retrying, key, spans).catch(nullIfUnreadable);
       if (own !== null) return own;
       const merged = await fetchMerged(segment).catch(nullIfDamaged);
       return merged && parseLinesAt(merged.content, new Set(spans.keys()));
@@ -76,6 +81,11 @@ export async function readLinesAt(
     else if (found.size < wanted) unread.push({ key, lines: wanted - found.size });
   }
   return { lines: places.map(({ line }, at) => lines.get(keys[at] ?? '')?.get(line) ?? null), unread };
+}
+
+function nullIfUnreadable(error: unknown): null {
+  if (error instanceof UnreadableObjectError) return null;
+  throw error;
 }
 
 /** Lines of a segment that has an object of its own; null when that is missing. */

@@ -5,7 +5,7 @@ import { type PlacedLine, readLinesAt } from '../../../../src/ledger/log/read-li
 import { parseSegment } from '../../../../src/ledger/parse-segment.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
-import type { ObjectStore } from '../../../../src/store/object-store.js';
+import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import { readToEnd } from '../../../../src/store/read-to-end.js';
 import { writeHour } from '../../../support/ledger/file-ledger.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
@@ -70,6 +70,24 @@ describe('reading lines at their places', () => {
     expect(await readLinesAt(store, some)).toEqual({ lines: linesOf(3), unread: [] });
     const lengths = some.map(({ span }) => span.length);
     expect(reads.bytes).toBe(lengths.reduce((sum, length) => sum + length, 0));
+  });
+
+  it('names a segment that cannot be read although the store answers, and rejects while that does not answer', async () => {
+    const some = placesOf(3);
+    let answers = true;
+    const fails = () => Promise.reject(new StoreError('read', 'access denied', { condition: 'denied' }));
+    const partly: ObjectStore = {
+      ...store,
+      identity: () => (answers ? store.identity() : fails()),
+      read: (key, ...args) => (key === keyOf(2) ? fails() : store.read(key, ...args)),
+    };
+    const expected = linesOf(3).map((line, at) => (at === 1 ? null : line));
+    expect(await readLinesAt(partly, some)).toEqual({
+      lines: expected,
+      unread: [{ key: keyOf(2), lines: null }],
+    });
+    answers = false;
+    await expect(readLinesAt(partly, some)).rejects.toThrow(StoreError);
   });
 
   it('finds lines whose place in the segment is not right any more', async () => {

@@ -4,7 +4,8 @@
  *   npm run build && node bench/index.mjs [lines=1000000] [linesPerSegment=12]
  *
  * A line has a job of its own, a source, a context with a call of its own and one of 50 customers; one of a hundred fails. Goals: 30,000
- * lines a second, 250 bytes a line; 50 ms for a page, a job, causes and a context, 200 ms for charts, a second for a part of an id or a context.
+ * lines a second, 250 bytes a line; 50 ms for a page, a job, causes and a context, 200 ms for charts, a second for a part of an id or a
+ * context.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -5,8 +5,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 /**
- * `import 'node:http'` reads each of its exports, and with WebSocket and its events Node loads an undici of its own, which nothing here uses:
- * a tenth of a start.
+ * `import 'node:http'` reads each of its exports, and with WebSocket and its events Node loads an undici of its own, which nothing here
+ * uses: a tenth of a start.
  */
 const httpWithoutWebSocket = {
   name: 'http-without-web-socket',

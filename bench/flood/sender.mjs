@@ -1,5 +1,6 @@
 // Connections that send prepared bytes over and over and never read: a process of its own, for fork().
-// Order: { port, connections, first, text, seconds, reconnect, tls }: `first` is sent once on each connection. Reports { bytes, opened, closed } when the time is up.
+// Order: { port, connections, first, text, seconds, reconnect, tls }: `first` is sent once on each connection. Reports { bytes, opened,
+// closed } when the time is up.
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 

@@ -94,8 +94,8 @@ export function indexOfService({ ledger }: Config, cache: string | null): FilesF
 }
 
 /**
- * The index of a command: the one of a service that runs beside it; else one that commands share. They never write the file of a service, which
- * would find it in use at its start. A command takes no callbacks that a question could hold up, so that it needs no worker.
+ * The index of a command: the one of a service that runs beside it; else one that commands share. They never write the file of a service,
+ * which would find it in use at its start. A command takes no callbacks that a question could hold up, so that it needs no worker.
  */
 export function indexOfCommand(config: Config): Pick<OpenLedgerOptions, 'indexFiles' | 'startIndex'> {
   const cache = cacheFolder();

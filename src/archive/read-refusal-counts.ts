@@ -89,8 +89,8 @@ export function createRefusalCountsReader(store: Pick<ObjectStore, 'keys' | 'rea
     /** Minutes that began within the last day. Rejects with `StoreError`, and where objects of the last hour cannot be read. */
     lastDay: sharedRead(HOLDS_FOR.lastDay, readLastDay, clock),
     /**
-     * Minutes that began within a time, in milliseconds since the epoch. Rejects with `StoreError`, where objects of that time cannot be read, and
-     * where there are more than it reads.
+     * Minutes that began within a time, in milliseconds since the epoch. Rejects with `StoreError`, where objects of that time cannot be
+     * read, and where there are more than it reads.
      */
     async between({
       since,

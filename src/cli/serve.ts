@@ -109,7 +109,10 @@ function showLink(link: string, log: Logger): void {
   }
 }
 
-/** Writes the link into a file of mode 0600 in a new folder of mode 0700, to be removed with this process. Throws when nothing can be written. */
+/**
+ * Writes the link into a file of mode 0600 in a new folder of mode 0700, to be removed with this process. Throws when nothing can be
+ * written.
+ */
 function writeLinkFile(link: string) {
   const folder = mkdtempSync(join(tmpdir(), 'transcript-receiver-'));
   const file = join(folder, 'dashboard-link');

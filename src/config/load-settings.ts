@@ -21,8 +21,8 @@ interface LoadedSettings {
 }
 
 /**
- * Reads the tree of settings, as written. Later wins, maps are merged, lists are replaced: the package's `config/` (egress, default, then the
- * environment's file and local ones), the folders in NODE_CONFIG_DIR in the same way, NODE_CONFIG, and the variables of
+ * Reads the tree of settings, as written. Later wins, maps are merged, lists are replaced: the package's `config/` (egress, default, then
+ * the environment's file and local ones), the folders in NODE_CONFIG_DIR in the same way, NODE_CONFIG, and the variables of
  * custom-environment-variables.yaml. Names of files and variables are those of node-config.
  */
 export function loadSettings(env: Environment): LoadedSettings {

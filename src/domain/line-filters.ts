@@ -1,6 +1,8 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 
-/** A filter by a field of ledger lines: an option of the commands, a parameter of the API and a field of the page, all of the field's name. */
+/**
+ * A filter by a field of ledger lines: an option of the commands, a parameter of the API and a field of the page, all of the field's name.
+ */
 interface LineFilterEntry {
   /** Label on the page. */
   readonly label: string;

@@ -1,8 +1,8 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 
 /**
- * A segment, or several of a writer with consecutive numbers, that the index lacks lines of; or an object of a merged hour that is missing or
- * damaged.
+ * A segment, or several of a writer with consecutive numbers, that the index lacks lines of; or an object of a merged hour that is missing
+ * or damaged.
  */
 export interface MissingSegments {
   /** Key of the first segment, or of the object. */

@@ -55,8 +55,8 @@ export function isAccepted({ origin, outcome }: LineClass): boolean {
 }
 
 /**
- * For a query of lines `l` of missed callbacks, in SQL: no callback had brought before what the line brought. What is fetched because it was
- * lost from the store is no missed callback. The plus keeps SQLite from looking for each of the classes of a job by itself.
+ * For a query of lines `l` of missed callbacks, in SQL: no callback had brought before what the line brought. What is fetched because it
+ * was lost from the store is no missed callback. The plus keeps SQLite from looking for each of the classes of a job by itself.
  */
 export function notBroughtBefore(classes: LineClasses): string {
   const accepted = idsOf(classes.all().filter(isAccepted));

@@ -8,8 +8,8 @@ import { SCHEMA } from './schema.js';
 const LAYOUT = 4;
 
 /**
- * Opens the index of a store. A file that is damaged, of another layout or of another store is deleted, and a new one begun. Throws when the
- * disk is full or may not be written.
+ * Opens the index of a store. A file that is damaged, of another layout or of another store is deleted, and a new one begun. Throws when
+ * the disk is full or may not be written.
  *
  * @param path `:memory:` for none
  * @param storeId identity of the store that the log is in
@@ -27,8 +27,8 @@ export function openDatabase(path: string, storeId: string): DatabaseSync {
 }
 
 /**
- * Opens the index of a store that another process writes, for reading alone. Null for a file that is damaged, of another layout or of another
- * store, and for one that cannot be read.
+ * Opens the index of a store that another process writes, for reading alone. Null for a file that is damaged, of another layout or of
+ * another store, and for one that cannot be read.
  */
 export function openForReading(path: string, storeId: string): DatabaseSync | null {
   try {

@@ -25,7 +25,10 @@ export function hourAt(time: number): string {
   return hourFolder(new Date(time).toISOString());
 }
 
-/** Milliseconds back to which whole hours are listed again, once a day, for segments that appeared late all the same. One that appears even later is verify's to name. */
+/**
+ * Milliseconds back to which whole hours are listed again, once a day, for segments that appeared late all the same. One that appears even
+ * later is verify's to name.
+ */
 export const LISTED_AGAIN = 72 * HOUR;
 
 const HOUR_FOLDER = /(?:^|\/)dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//;

@@ -1,7 +1,7 @@
 /**
  * Works on several inputs at once and yields the results in the order of the inputs. At most `concurrency` results are
- * begun and not yet consumed, so that memory stays bounded when the consumer is slow. Inputs that end in an error throw it behind the results of
- * those before.
+ * begun and not yet consumed, so that memory stays bounded when the consumer is slow. Inputs that end in an error throw it behind the
+ * results of those before.
  */
 export async function* readAhead<Input, Result>(
   inputs: AsyncIterable<Input> | Iterable<Input>,

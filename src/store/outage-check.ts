@@ -1,8 +1,8 @@
 import { StoreError } from './object-store.js';
 
 /**
- * Tells failures of single objects from an outage. Objects that cannot be read or written may lie side by side: they must not end a run that
- * has others to work on.
+ * Tells failures of single objects from an outage. Objects that cannot be read or written may lie side by side: they must not end a run
+ * that has others to work on.
  *
  * @param most failures in a row after which the store is asked
  * @param ask throws `StoreError` when the store does not answer

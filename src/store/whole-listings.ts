@@ -3,8 +3,8 @@ import { BUCKET_MARKER, compareKeys, isListed } from './object-key.js';
 import { type ListRange, type ObjectStore, PartialListingError } from './object-store.js';
 
 /**
- * For a process that wrote nothing: throws `PartialListingError` for a bucket that lists nothing of what every bucket has. Everything there would
- * read as if it had never been. A store that refuses or does not answer is no such bucket: the process meets that in its work.
+ * For a process that wrote nothing: throws `PartialListingError` for a bucket that lists nothing of what every bucket has. Everything there
+ * would read as if it had never been. A store that refuses or does not answer is no such bucket: the process meets that in its work.
  */
 export async function assertLists(store: Pick<ObjectStore, 'location' | 'keys' | 'identity'>): Promise<void> {
   if (!store.location.startsWith('s3:')) return;
@@ -21,8 +21,8 @@ async function lacksMarker(store: Pick<ObjectStore, 'keys' | 'identity'>): Promi
 }
 
 /**
- * A store whose listings throw `PartialListingError` when they lack an object that is there: they turned empty, leave keys out or stop early.
- * The probe at the start saw that they do not, and a server can change.
+ * A store whose listings throw `PartialListingError` when they lack an object that is there: they turned empty, leave keys out or stop
+ * early. The probe at the start saw that they do not, and a server can change.
  *
  * @param known keys of objects that this process wrote
  */

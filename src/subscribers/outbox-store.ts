@@ -63,8 +63,8 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
   return {
     read,
     /**
-     * Creates the claim that follows this state, and reads it once more: who made it may have saved it until then, but deletes no more of what
-     * it names. Null when another replica was faster.
+     * Creates the claim that follows this state, and reads it once more: who made it may have saved it until then, but deletes no more of
+     * what it names. Null when another replica was faster.
      */
     async claim(state: OutboxState, owner: string): Promise<OutboxState | null> {
       const number = state.claim + 1;

@@ -13,7 +13,10 @@ const TOKEN = 'correct-horse-battery-staple';
 /** What the shipped manifests set. */
 const HEAP = '--max-old-space-size=192';
 const SECONDS = 0.5;
-/** Bytes that a receiver may take beyond what it took to start: up to 31 MB were seen. Without the bounds a flood of 40 connections takes 50 MB and more. */
+/**
+ * Bytes that a receiver may take beyond what it took to start: up to 31 MB were seen. Without the bounds a flood of 40 connections takes 50
+ * MB and more.
+ */
 const MARGIN = 40 * 1024 * 1024;
 const PROCESSES = 3;
 

@@ -120,9 +120,9 @@ describe('callbacks by the rules of the service', () => {
       [['transcript', 'jobinfo']],
       [['data', 'transcript.srt']],
       [['transcript', 'transcript.txt', 'transcript.srt', 'jobinfo', 'data']],
-      // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
-      // Rule: Body rules: several items: `multipart/form-data`
-      // Rule: Silences: framing of callbacks, encodings, delivery ids, order
+      // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`,
+      // `jobinfo` Rule: Body rules: several items: `multipart/form-data` Rule: Silences: framing of callbacks, encodings, delivery ids,
+      // order
     ])('several items, one attachment each: %j', async (contents) => {
       await expectStored(strict, { contents }, contents.map(kindOf));
       await expectStored(variant, { contents }, contents.map(kindOf));

@@ -73,8 +73,8 @@ interface Asked {
   /** Milliseconds since the epoch. */
   readonly until?: number;
   /**
-   * Whether the index looks for what appeared in whole hours, as one does once a day: a write during which the clock is set to another time is
-   * refused, and its segment stays in the hour of that time.
+   * Whether the index looks for what appeared in whole hours, as one does once a day: a write during which the clock is set to another time
+   * is refused, and its segment stays in the hour of that time.
    */
   readonly again?: boolean;
 }

@@ -23,8 +23,8 @@ export function createStoreFailureLog(
   const lastByName = new Map<string, { readonly failure: string; readonly at: number; repeated: number }>();
   return {
     /**
-     * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed, `of` what it failed for. The
-     * same failure again is counted, and logged with that number ten minutes after the last line.
+     * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed, `of` what it failed for.
+     * The same failure again is counted, and logged with that number ten minutes after the last line.
      */
     failed(
       event: string,

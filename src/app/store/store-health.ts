@@ -171,8 +171,8 @@ export class StoreHealth {
   }
 
   /**
-   * Without callbacks no line shows that it has ended: a proof of its place does, and of what the store did not explain, such as answers 500,
-   * a canary besides.
+   * Without callbacks no line shows that it has ended: a proof of its place does, and of what the store did not explain, such as answers
+   * 500, a canary besides.
    */
   #ledgerFault(): StoreFault | null {
     const found = this.#ledger.fault();

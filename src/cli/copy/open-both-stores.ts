@@ -20,8 +20,8 @@ export interface BothOptions {
 }
 
 /**
- * The settings below `store` hold for both, but for the id, which pins the configured store alone. Throws `UsageError` for an address that is
- * none, and for two stores that are one or one in the other.
+ * The settings below `store` hold for both, but for the id, which pins the configured store alone. Throws `UsageError` for an address that
+ * is none, and for two stores that are one or one in the other.
  *
  * @param fromConfig folder of a configuration whose settings the source has
  */

@@ -14,9 +14,9 @@ import { type ReadLine, readContent } from './read-content.js';
 import type { SegmentContent } from './segment-content.js';
 
 /**
- * Takes segments in any order of hours; those of a writer within an hour come in the order of their numbers, and a number that was missing may
- * come later. The rows and the positions behind them are one transaction. What is in already is passed over, so that a caller that does not
- * know how far it came, or what was repaired, may give a segment again.
+ * Takes segments in any order of hours; those of a writer within an hour come in the order of their numbers, and a number that was missing
+ * may come later. The rows and the positions behind them are one transaction. What is in already is passed over, so that a caller that does
+ * not know how far it came, or what was repaired, may give a segment again.
  */
 export type ApplySegments = (segments: readonly SegmentContent[]) => void;
 

@@ -28,8 +28,8 @@ interface Sum {
 const NO_CALLBACK = -1;
 
 /**
- * Adds lines up by the time of writing, class and duration. The sums of a transaction are written at its end: a segment has many lines of the
- * same kind.
+ * Adds lines up by the time of writing, class and duration. The sums of a transaction are written at its end: a segment has many lines of
+ * the same kind.
  */
 export function createFigureSums(database: DatabaseSync) {
   const sums = new Map<string, Sum>();

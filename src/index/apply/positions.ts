@@ -46,8 +46,8 @@ export function createPositions(database: DatabaseSync) {
 
   return {
     /**
-     * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when all of the segment is
-     * in already.
+     * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when all of the segment
+     * is in already.
      */
     pass(segment: Numbered): number | null {
       const { number } = segment;

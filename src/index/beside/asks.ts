@@ -20,8 +20,8 @@ import { IndexError } from '../index-error.js';
 export type Ask = 'new' | 'whole';
 
 /**
- * An ask is a file of one byte in a folder beside the index. The writer of the index removes it when it is done, or appends why it failed. On a
- * full disk there is no room for the byte, and nobody waits for a writer that has none for its answer.
+ * An ask is a file of one byte in a folder beside the index. The writer of the index removes it when it is done, or appends why it failed.
+ * On a full disk there is no room for the byte, and nobody waits for a writer that has none for its answer.
  */
 const folderOf = (path: string) => `${path}-asks`;
 const ASKED = '\n';
@@ -111,8 +111,8 @@ export interface AskOptions {
 }
 
 /**
- * Asks the writer of an index. Rejects with `StoreError` or `IndexError` when it could not do it, and `lost` when it has ended or does not answer: it may hang,
- * and its index be old.
+ * Asks the writer of an index. Rejects with `StoreError` or `IndexError` when it could not do it, and `lost` when it has ended or does not
+ * answer: it may hang, and its index be old.
  */
 export async function askWriter(path: string, ask: Ask, { patience, isKept }: AskOptions): Promise<void> {
   const file = join(folderOf(path), `${ask}-${randomUUID()}`);

@@ -40,7 +40,9 @@ interface TakenHoursOptions {
   readonly subscribers?: readonly string[] | undefined;
 }
 
-/** The hours of the log that the index has. Brings what is new, and single hours, into it; each call may reject, and the next one continues. */
+/**
+ * The hours of the log that the index has. Brings what is new, and single hours, into it; each call may reject, and the next one continues.
+ */
 export class TakenHours {
   /** Folders of the segments that the index has: of the ledger, and of what was sent to each subscriber. */
   folders: readonly string[] = [];

@@ -28,7 +28,8 @@ export interface FoundFailures {
 }
 
 /**
- * Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for an outcome that is no failure, and for a foreign cursor.
+ * Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for an outcome that is no failure, and for a foreign
+ * cursor.
  *
  * @param retention milliseconds that the service keeps a job's results
  */

@@ -180,8 +180,8 @@ export async function readMergedHour(
 }
 
 /**
- * An object without its record in the listing: the record was written meanwhile, or the listing is not whole. Without it the segments, which
- * may have been deleted, would be read as if they never were, and the object be swept.
+ * An object without its record in the listing: the record was written meanwhile, or the listing is not whole. Without it the segments,
+ * which may have been deleted, would be read as if they never were, and the object be swept.
  */
 async function listMergedHour(store: ObjectStore, hour: string, folder: string, known: number | null) {
   const merged = mergedFolder(folder) + hour;

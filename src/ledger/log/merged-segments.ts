@@ -150,8 +150,8 @@ function createCutter(segments: readonly MergedSegment[], skip: number) {
 }
 
 /**
- * Reads a segment of the log: its object, or else its part of a merged hour; null when it is in neither. Rejects with `StoreError`, and with
- * `MergedHourError` when something is damaged or missing that may have it.
+ * Reads a segment of the log: its object, or else its part of a merged hour; null when it is in neither. Rejects with `StoreError`, and
+ * with `MergedHourError` when something is damaged or missing that may have it.
  */
 export type FetchFromLog = (segment: SegmentPlace) => Promise<UnparsedSegment | null>;
 

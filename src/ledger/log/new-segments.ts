@@ -104,8 +104,8 @@ async function* numbersBehind(
 }
 
 /**
- * The numbers between listed ones that may be there all the same. A long gap counts as lost: a foreign object with a high number would cost a
- * call for each number before it.
+ * The numbers between listed ones that may be there all the same. A long gap counts as lost: a foreign object with a high number would cost
+ * a call for each number before it.
  */
 export function* numbersOfGap(gap: LostSegments, onLost: (lost: LostSegments) => void): Generator<Numbered> {
   const { writer, from, to } = gap;

@@ -20,8 +20,8 @@ export interface PlacedLine extends LinePlace {
 }
 
 /**
- * Segments that the process reads at once for all who ask: each takes the event loop and Node's four threads for files, which callbacks need
- * as well. A store of objects takes some 30 ms for each.
+ * Segments that the process reads at once for all who ask: each takes the event loop and Node's four threads for files, which callbacks
+ * need as well. A store of objects takes some 30 ms for each.
  */
 const AT_ONCE = 4;
 const limit = pLimit(AT_ONCE);

@@ -94,8 +94,8 @@ async function* wantedOf(
 }
 
 /**
- * The numbers behind a position that a segment or a record has or that have to be there, and those that are there although they were missing,
- * without those that were taken since.
+ * The numbers behind a position that a segment or a record has or that have to be there, and those that are there although they were
+ * missing, without those that were taken since.
  */
 async function* othersOf(
   folder: string,

@@ -24,8 +24,8 @@ export interface EndSegmentsOptions {
 }
 
 /**
- * Deletes the segments of an hour whose merged object was just read back and holds the same bytes. All others stay. Throws `StoreError`, and
- * the signal's reason.
+ * Deletes the segments of an hour whose merged object was just read back and holds the same bytes. All others stay. Throws `StoreError`,
+ * and the signal's reason.
  */
 export async function endSegments(
   parts: EndParts,

@@ -124,8 +124,8 @@ async function* unmerged(
 }
 
 /**
- * Writes the object, then the record, with which it counts. Null when another process was faster. Throws `StoreError`, also when the hour is
- * open by the store's clock: the sweep deletes the object.
+ * Writes the object, then the record, with which it counts. Null when another process was faster. Throws `StoreError`, also when the hour
+ * is open by the store's clock: the sweep deletes the object.
  */
 async function commit(
   parts: MergeParts,
@@ -152,8 +152,9 @@ async function commit(
 }
 
 /**
- * Whether an object that was there before has these bytes. False when it has its record by now, or was deleted. Throws `MergedHourError` for
- * other bytes, which are damaged, or of another line of Node, which compresses differently; such an object is deleted once it is a day old.
+ * Whether an object that was there before has these bytes. False when it has its record by now, or was deleted. Throws `MergedHourError`
+ * for other bytes, which are damaged, or of another line of Node, which compresses differently; such an object is deleted once it is a day
+ * old.
  */
 async function isSame(
   { store, clock }: MergeParts,

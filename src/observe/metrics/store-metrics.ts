@@ -30,7 +30,9 @@ export function createStoreMetrics(registry: Registry) {
     registers,
   });
   return {
-    /** Counts one store call by the names that `measureStore` has for it and for its result; `durationMs` includes the store's own retries. */
+    /**
+     * Counts one store call by the names that `measureStore` has for it and for its result; `durationMs` includes the store's own retries.
+     */
     called(operation: string, result: string, durationMs: number): void {
       calls.inc({ operation, result });
       duration.observe({ operation }, durationMs / 1000);

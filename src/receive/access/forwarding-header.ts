@@ -5,7 +5,8 @@ const FORWARDING_HEADERS: readonly (readonly [label: string, name: RegExp])[] = 
   ['Forwarded', /^forwarded(?:-for)?$/],
   ['X-Forwarded-*', /^x-(?:original-)?forwarded\b/],
   ['Via', /^via$/],
-  // X-Real-IP, True-Client-IP, CF-Connecting-IP, Fastly-Client-IP, X-Cluster-Client-IP, X-Azure-SocketIP, X-Appengine-User-IP, X-Remote-Addr.
+  // X-Real-IP, True-Client-IP, CF-Connecting-IP, Fastly-Client-IP, X-Cluster-Client-IP, X-Azure-SocketIP, X-Appengine-User-IP,
+  // X-Remote-Addr.
   [
     'a header of the client address',
     /(?:^|-)(?:real|client|connecting|remote|socket|user)-?(?:ip|ipv6|addr|address)$/,

@@ -19,8 +19,8 @@ const DAY = 86_400_000;
 
 /**
  * Time range of a run. A run without options begins where the last run ended that left nothing out of a region; the first one of a day, in
- * UTC, lists the whole window: what was deleted here or appeared late in the list is found then. Without an earlier run it lists as far as the
- * service keeps results.
+ * UTC, lists the whole window: what was deleted here or appeared late in the list is found then. Without an earlier run it lists as far as
+ * the service keeps results.
  *
  * @param now milliseconds since the epoch
  */

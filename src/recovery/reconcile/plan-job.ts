@@ -105,8 +105,8 @@ function attemptsOf({ errors = [] }: JobRecord): string[] {
 }
 
 /**
- * About when the callback of a job was expected, in ISO 8601: the last time that the service tried to send it, else when the job was created.
- * Null where the record holds no valid time.
+ * About when the callback of a job was expected, in ISO 8601: the last time that the service tried to send it, else when the job was
+ * created. Null where the record holds no valid time.
  */
 export function expectedAt(job: JobRecord): string | null {
   const time = Date.parse(attemptsOf(job).at(-1) ?? job.created_at);

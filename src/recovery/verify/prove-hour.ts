@@ -31,8 +31,8 @@ interface ProvenHour {
 }
 
 /**
- * Looks whether every segment of an hour is there, or in a merged object that has the text of its record: the numbers of each writer have no
- * gaps. Throws `StoreError`.
+ * Looks whether every segment of an hour is there, or in a merged object that has the text of its record: the numbers of each writer have
+ * no gaps. Throws `StoreError`.
  */
 export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   const { store, hour, onLost } = proof;

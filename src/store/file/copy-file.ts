@@ -21,8 +21,8 @@ interface FileCopyOrder {
 }
 
 /**
- * A copy is another link to the same bytes: they never change, and a link takes neither time nor room. The link comes before the look at the
- * source, which another process may remove or replace at any time.
+ * A copy is another link to the same bytes: they never change, and a link takes neither time nor room. The link comes before the look at
+ * the source, which another process may remove or replace at any time.
  */
 export async function copyFile(
   { root, temporary, folders, publisher }: CopyParts,

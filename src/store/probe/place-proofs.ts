@@ -33,8 +33,8 @@ interface PlaceProofsOptions<P extends Place> {
 }
 
 /**
- * Tracks which places of the store can be used. A failed call makes its place doubtful, until it is proven. A write puts the next proof off,
- * and ends no failure: the place may still deny reads.
+ * Tracks which places of the store can be used. A failed call makes its place doubtful, until it is proven. A write puts the next proof
+ * off, and ends no failure: the place may still deny reads.
  */
 interface PlaceProofs<P extends Place> {
   /** To be called after a call of the store. True when a check is due because of it. */

@@ -40,8 +40,8 @@ async function lastNumbers(store: ObjectStore, hour: string): Promise<Record<str
 }
 
 /**
- * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired as long as its hour is one of the last 72: the
- * former within a day.
+ * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired as long as its hour is one of the last 72:
+ * the former within a day.
  */
 export function createLedgerFollower({ store, state, clock, onFault }: FollowerOptions) {
   const place = placeAt(state);

@@ -95,8 +95,8 @@ export function keepPassed(place: LogPlace, { hour, read, missing }: HourPositio
 }
 
 /**
- * Keeps the hours since an instant, and the last one before that has numbers, for a clock that is set back; as long as their numbers are not
- * too many.
+ * Keeps the hours since an instant, and the last one before that has numbers, for a clock that is set back; as long as their numbers are
+ * not too many.
  */
 function forgetOldest(place: LogPlace, since: number): void {
   const kept = new Set<string>();

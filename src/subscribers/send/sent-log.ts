@@ -79,8 +79,8 @@ export function createSentLog(options: SentLogOptions) {
       plan(interval);
     },
     /**
-     * Settles when everything that was recorded is durable, or could not be written: it is kept for another try then. Never rejects. A store
-     * that refused the last try is not asked again at once.
+     * Settles when everything that was recorded is durable, or could not be written: it is kept for another try then. Never rejects. A
+     * store that refused the last try is not asked again at once.
      */
     flush,
   };

@@ -30,8 +30,8 @@ const CROWDED = 150;
 const MAX_BATCHES = 1_000;
 
 /**
- * The events that wait: those that are due first in memory, and in the state, the others in batches. A batch is written before a state names
- * it, and read back once it is due. Its document may go once a saved state has its events again.
+ * The events that wait: those that are due first in memory, and in the state, the others in batches. A batch is written before a state
+ * names it, and read back once it is due. Its document may go once a saved state has its events again.
  */
 export function createWaitingEvents({ state: saved, documents, clock, times }: WaitingEventsOptions) {
   const waiting = new Map<string, Waiting>();
@@ -107,7 +107,10 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
     delete: (id: string) => void waiting.delete(id),
     next,
     nextBatch,
-    /** Makes room in memory, or brings back the batch that is due before all others; null while neither is needed. Rejects with `StoreError`. */
+    /**
+     * Makes room in memory, or brings back the batch that is due before all others; null while neither is needed. Rejects with
+     * `StoreError`.
+     */
     move(now: number): Promise<void> | null {
       if (waiting.size >= CROWDED && batches.size < MAX_BATCHES) {
         const idle = [...waiting.values()].flatMap(({ state, busy }) => (busy ? [] : [state]));

@@ -144,13 +144,10 @@ describe('a session that dies', () => {
     'insufficient_funds',
     'not_allowed',
     'job_error',
-    // Rule: Realtime: Session: StartRecognition fails: `invalid_model`, `invalid_audio_type`, `not_authorised`, `insufficient_funds`, `not_allowed`, `job_error`
-    // Rule: Realtime: Errors: `invalid_model`
-    // Rule: Realtime: Errors: `invalid_audio_type`
-    // Rule: Realtime: Errors: `not_authorised`
-    // Rule: Realtime: Errors: `insufficient_funds`
-    // Rule: Realtime: Errors: `not_allowed`
-    // Rule: Realtime: Errors: `job_error`
+    // Rule: Realtime: Session: StartRecognition fails: `invalid_model`, `invalid_audio_type`, `not_authorised`, `insufficient_funds`,
+    // `not_allowed`, `job_error` Rule: Realtime: Errors: `invalid_model` Rule: Realtime: Errors: `invalid_audio_type` Rule: Realtime:
+    // Errors: `not_authorised` Rule: Realtime: Errors: `insufficient_funds` Rule: Realtime: Errors: `not_allowed` Rule: Realtime: Errors:
+    // `job_error`
   ])('Error %s in answer to StartRecognition rejects the start', (type) =>
     withSimulator(
       { first: { faults: [{ at: 'start', act: { do: 'error', type } }] } },

@@ -42,8 +42,9 @@ describe('a session', () => {
       expect(states).toEqual(['started', 'ending', 'finished', 'closed']);
     }));
 
-  // Rule: Realtime: TranscriptionConfig: all fields reach the service: `additional_vocab`, `diarization`, `enable_partials`, `max_delay`, `output_locale`, `punctuation_overrides`, `speaker_change_sensitivity`
-  // Rule: Realtime: Client-to-server messages: `StartRecognition`: `audio_format` and `transcription_config`, sent first
+  // Rule: Realtime: TranscriptionConfig: all fields reach the service: `additional_vocab`, `diarization`, `enable_partials`, `max_delay`,
+  // `output_locale`, `punctuation_overrides`, `speaker_change_sensitivity` Rule: Realtime: Client-to-server messages: `StartRecognition`:
+  // `audio_format` and `transcription_config`, sent first
   it('sends StartRecognition first and once, with audio_format and transcription_config as given', () =>
     withSimulator({}, async (simulator, start) => {
       const config = {
@@ -419,7 +420,8 @@ describe('an agent session', () => {
       expect(simulator.upgrades.map(({ url }) => url)).toEqual(['/v2/agent', `/v2/agent?jwt=${RT_KEY}`]);
     }));
 
-  // Rule: Realtime: Beyond the specification: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`, `SpeechEnded`
+  // Rule: Realtime: Beyond the specification: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`,
+  // `SpeechEnded`
   it('types turns, speech and segments', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start(AGENT);

@@ -210,7 +210,8 @@ describe('the simulated jobs API', () => {
     // Rule: Jobs API: submission, also by `fetch_data`
     // Rule: Notification configuration: `url` is required, a web address
     // Rule: Notification configuration: `auth_headers`: complete header lines
-    // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
+    // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`,
+    // `jobinfo`
   ])('refuses a submission with %s', async (_what, body, status, error) => {
     const answer = await ask('/v2/jobs', { method: 'POST', body });
     expect([answer.status, JSON.parse(answer.body)]).toEqual([

@@ -52,8 +52,8 @@ export interface Container {
 
 /*
  * A container without an engine: mount and process namespaces of its own, the image's root read-only, nothing but
- * the volumes, empty file systems in memory, /dev and an empty /proc in it, the image's user. Other isolation (network, cgroups, capabilities) does not
- * matter for these tests.
+ * the volumes, empty file systems in memory, /dev and an empty /proc in it, the image's user. Other isolation (network, cgroups,
+ * capabilities) does not matter for these tests.
  */
 const ENTER = `
 set -e

@@ -12,8 +12,8 @@ export interface RecordedRequest extends S3Request {
 
 /**
  * How a request fails. With `done` the request takes effect first.
- * `error200` is a 200 whose body is an error; `page` is what a proxy shows instead of the server's answer, `emptyPage` one without content; `cut` drops
- * the connection half-way through the answer's body.
+ * `error200` is a 200 whose body is an error; `page` is what a proxy shows instead of the server's answer, `emptyPage` one without content;
+ * `cut` drops the connection half-way through the answer's body.
  */
 export type Misbehaviour =
   | { kind: 'answer'; status: number; code: string; done?: boolean; headers?: Record<string, string> }

@@ -1,6 +1,9 @@
 import type { StoreOptions } from '../../../src/store/open-store.js';
 
-/** The `store` section of a configuration for a store under test, whose requests are given up and repeated only when they hang, however busy the machine is. */
+/**
+ * The `store` section of a configuration for a store under test, whose requests are given up and repeated only when they hang, however busy
+ * the machine is.
+ */
 export function storeSettings(options: StoreOptions, endpoint?: string): Record<string, unknown> {
   if (options.s3 === undefined) return { url: options.url, partSize: options.partSize };
   const { region, forcePathStyle, accessKeyId, secretAccessKey } = options.s3;

@@ -8,8 +8,8 @@ import { proveStore, WeakStoreError } from '../../../store/probe/store-proof.js'
 const FINAL = [WeakStoreError, OtherStoreError, UnfinishedCopyError];
 
 /**
- * Throws for a store that would overwrite, and for an unfinished copy. A store that cannot be reached shows in the outcome of the work. The 200 requests of the probe are
- * not repeated where a receiver proves the store all the time.
+ * Throws for a store that would overwrite, and for an unfinished copy. A store that cannot be reached shows in the outcome of the work. The
+ * 200 requests of the probe are not repeated where a receiver proves the store all the time.
  */
 export async function proveForWriting(config: Config, store: ObjectStore): Promise<void> {
   const target = storeProofTarget(config, store);

@@ -187,7 +187,9 @@ async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tall
   );
 }
 
-/** What a listing leaves out is not removed: nothing is erased where the mark of the erasure is not listed, or an artefact is still there. */
+/**
+ * What a listing leaves out is not removed: nothing is erased where the mark of the erasure is not listed, or an artefact is still there.
+ */
 async function assertListed({ store, keyPrefixes }: EraseParts, jobId: string): Promise<void> {
   const mark = erasureKey(jobId);
   let isListed = false;

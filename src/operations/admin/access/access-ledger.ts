@@ -93,7 +93,9 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
   };
 }
 
-/** Does something once per name and period; what failed is done again. The time is monotonic: a clock that is set back ends no period later. */
+/**
+ * Does something once per name and period; what failed is done again. The time is monotonic: a clock that is set back ends no period later.
+ */
 function createOncePer(period: number) {
   let begun = Number.NEGATIVE_INFINITY;
   let done = new Map<string, Promise<void>>();

@@ -22,9 +22,9 @@ const MIN_PART = 3;
 type Found = JobMatches['jobs'][number];
 
 /**
- * Jobs with this id or this context, a value or `name=value`, else those whose id or a value of whose context contains the text, where it has
- * at least three characters; newest first. An id is found at any age while anything of the job is stored, the rest as far back as the index
- * reaches.
+ * Jobs with this id or this context, a value or `name=value`, else those whose id or a value of whose context contains the text, where it
+ * has at least three characters; newest first. An id is found at any age while anything of the job is stored, the rest as far back as the
+ * index reaches.
  */
 export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
   const { store, view, names } = parts;

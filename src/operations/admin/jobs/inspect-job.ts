@@ -37,8 +37,8 @@ export interface InspectParts extends ExtentParts {
 
 /**
  * What store, ledger and speech service know of a job; the service's answer alone for a job that nobody knows. A job counts as unknown only
- * while the index reaches as far back as the service keeps results, lacks no segment and takes what is new: otherwise the answer is what was
- * found so far, which may be nothing.
+ * while the index reaches as far back as the service keeps results, lacks no segment and takes what is new: otherwise the answer is what
+ * was found so far, which may be nothing.
  *
  * @param scope of a job that belongs to other sources as well, only what these sources have exists
  */

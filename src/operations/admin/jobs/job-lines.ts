@@ -14,8 +14,8 @@ export interface JobLines {
   /** Whether the ledger has further lines of the job in the time of the index, older than these. */
   readonly isCut: boolean;
   /**
-   * What the index had, without what could not be read here: of earlier times only the lines that were written when something of the job was
-   * stored are here.
+   * What the index had, without what could not be read here: of earlier times only the lines that were written when something of the job
+   * was stored are here.
    */
   readonly index: IndexExtent;
 }

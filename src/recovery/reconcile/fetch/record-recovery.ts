@@ -118,8 +118,8 @@ export interface PresentItem {
 }
 
 /**
- * Writes the line of what is stored and in no line: the process that stored it died before it wrote one, or the ledger could not be written.
- * Without it neither subscribers nor `verify` would ever hear of what is there. A callback is repeated by the service until it was
+ * Writes the line of what is stored and in no line: the process that stored it died before it wrote one, or the ledger could not be
+ * written. Without it neither subscribers nor `verify` would ever hear of what is there. A callback is repeated by the service until it was
  * recorded, unless it gave up; a recovery is repeated by nobody. Throws `StoreError`.
  */
 export async function recordUnrecorded(

@@ -33,8 +33,8 @@ interface RefetchOptions {
 
 /**
  * Fetches what is missing of one job that an operator named, whatever its age. A job that is complete then settles its
- * failures and its quarantined bodies. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key, or
- * as `signal` says before anything was stored; every other failure becomes the result.
+ * failures and its quarantined bodies. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key,
+ * or as `signal` says before anything was stored; every other failure becomes the result.
  */
 export async function refetch(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
   const lookedAt = parts.clock();

@@ -68,8 +68,8 @@ export function jobResult(
 }
 
 /**
- * The result as a report has it: that of a failed job says when its retention ends, if that is soon. The ledger leaves it out: the reason is
- * the cause that failing jobs have in common.
+ * The result as a report has it: that of a failed job says when its retention ends, if that is soon. The ledger leaves it out: the reason
+ * is the cause that failing jobs have in common.
  *
  * @param retention milliseconds that the service keeps results
  * @param now milliseconds since the epoch

@@ -59,9 +59,8 @@ describe('notificationFaults', () => {
     ['another method', [{ url, method: 'PATCH' }], /"PATCH" is not POST or PUT/],
     // Rule: Notification configuration: `url` is required, a web address
     // Rule: Notification configuration: `auth_headers`: complete header lines
-    // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
-    // Rule: Notification configuration: `method`: `POST` (default) or `PUT`
-    // Rule: Notification configuration: at most 3 entries
+    // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`,
+    // `jobinfo` Rule: Notification configuration: `method`: `POST` (default) or `PUT` Rule: Notification configuration: at most 3 entries
     // Rule: Limits: at most 3 notification entries
   ])('objects to %s', (_, entries, expected) => {
     expect(notificationFaults(entries).join('\n')).toMatch(expected);

@@ -42,7 +42,8 @@ describe('a message of the service', () => {
     // Rule: Realtime: Server-to-client messages: `Error`: `code` optional, `type`, `reason`
     // Rule: Realtime: Server-to-client messages: `Warning`: `code` optional, `type`, `reason`, extras
     // Rule: Realtime: Server-to-client messages: `Info`: `code` optional, `type`, `reason`, extras
-    // Rule: Realtime: Beyond the specification: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`, `SpeechEnded`
+    // Rule: Realtime: Beyond the specification: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`,
+    // `SpeechEnded`
   ])('of name $message is read with all its fields', (message) => {
     expect(readMessage(JSON.stringify(message))).toEqual(message);
   });

@@ -124,7 +124,8 @@ describe('erasing a job of which the quarantine holds bodies', () => {
     expect(leftOf(store, 'job1')).toEqual([]);
     expect(leftOf(store, 'other7')).toHaveLength(3);
     // Two rounds of lists, a list for each body in each round, a delete of each body, its request and its index entry; the
-    // marks, uploads and the index itself; in each round a list of dead events. At the end the list shows the mark, and no artefact is there.
+    // marks, uploads and the index itself; in each round a list of dead events. At the end the list shows the mark, and no artefact is
+    // there.
     expect(store.calls.length - before).toBeLessThanOrEqual(2 * (3 + 3) + 3 * 3 + 11 + 2 + 6);
   });
 

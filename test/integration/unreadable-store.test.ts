@@ -236,7 +236,13 @@ async function openBlocked(requestTimeout: string, fault: Misbehaviour, reason: 
 }
 
 async function expectUnknown(bucket: Bucket): Promise<void> {
-  const seen = await healthOf(bucket);
+  let seen = await healthOf(bucket);
+  // A busy machine's index may take longer than health waits.
+  await until(async () => {
+    if (seen.failing !== null && seen.quarantine !== null) return true;
+    seen = await healthOf(bucket);
+    return false;
+  }, 1000);
   for (const name of FROM_STORE) expect([name, seen[name]]).toEqual([name, null]);
   expect(seen.unknown.last24h).toMatchObject({
     reason: expect.stringMatching(/^the ledger cannot be read: /),

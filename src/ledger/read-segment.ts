@@ -3,7 +3,7 @@ import { readToEnd } from '../store/read-to-end.js';
 import { writtenAt } from './list-segments.js';
 
 /** Our segments hold 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
-const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
+export const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Metadata of a segment in a copy of a store: ISO 8601, the time that the store had which was copied. The place of its lines goes by it.

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { createOutageCheck } from '../store/outage-check.js';
 import { readToEnd } from '../store/read-to-end.js';
+import { MAX_SEGMENT_BYTES } from './read-segment.js';
 
 /** An object cannot be read although the store answers: what is beside it can be. */
 export class UnreadableObjectError extends StoreError {
@@ -14,8 +16,6 @@ export class UnreadableObjectError extends StoreError {
 
 /** Milliseconds before each further attempt. */
 const PAUSES = [0, 1_000];
-/** Larger objects are foreign, and nobody reads them to the end. */
-const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * A store that tells an object that cannot be read from an outage: reads that fail are tried again while the store answers, and end in
@@ -24,34 +24,30 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export function retryingReads(store: ObjectStore, pauses: readonly number[] = PAUSES): ObjectStore {
   const readWhole: ObjectStore['read'] = async (key, ...args) => {
     const reading = await store.read(key, ...args);
-    if (reading === null || reading.info.size > MAX_BYTES) return reading;
+    // Nobody reads a foreign object to its end.
+    if (reading === null || reading.info.size > MAX_SEGMENT_BYTES) return reading;
     const body = await readToEnd(key, reading.body);
     return { info: reading.info, body: Readable.from([body]) };
   };
-
-  return {
-    ...store,
-    async read(key, ...args) {
-      for (let attempt = 0; ; attempt += 1) {
-        try {
-          return await readWhole(key, ...args);
-        } catch (error) {
-          if (!(error instanceof StoreError) || !(await answers(store))) throw error;
-          const pause = pauses[attempt];
-          if (pause === undefined) throw new UnreadableObjectError(key, error);
-          await sleep(pause);
-        }
-      }
-    },
-  };
+  return { ...store, read: (key, ...args) => retryRead(store, key, () => readWhole(key, ...args), pauses) };
 }
 
-async function answers(store: ObjectStore): Promise<boolean> {
-  try {
-    await store.identity();
-    return true;
-  } catch (error) {
-    if (error instanceof StoreError) return false;
-    throw error;
+/** The same for what reads one object. */
+export async function retryRead<Result>(
+  store: ObjectStore,
+  key: string,
+  read: () => Promise<Result>,
+  pauses: readonly number[],
+): Promise<Result> {
+  const outage = createOutageCheck(1, () => store.identity());
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StoreError) || (await outage.failed())) throw error;
+      const pause = pauses[attempt];
+      if (pause === undefined) throw new UnreadableObjectError(key, error);
+      await sleep(pause);
+    }
   }
 }

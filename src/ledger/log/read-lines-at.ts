@@ -6,7 +6,7 @@ import { hourAt } from '../hours.js';
 import { type LineSpan, parseLine, parseLinesAt } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
-import { retryingReads, UnreadableObjectError } from '../retrying-reads.js';
+import { retryingReads, retryRead, UnreadableObjectError } from '../retrying-reads.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
 import type { LinePlace } from './line-place.js';
 import { nullIfDamaged } from './merge-record.js';
@@ -61,12 +61,13 @@ export async function readLinesAt(
     wanted.set(key, known);
     return key;
   });
-  const retrying = retryingReads(store, PAUSES);
-  const fetchMerged = createMergedFetcher(retrying);
+  const fetchMerged = createMergedFetcher(retryingReads(store, PAUSES));
   const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, spans }]) => {
     const found = await limit(async () => {
       signal?.throwIfAborted();
-      const own = await readOwn(retrying, key, spans).catch(nullIfUnreadable);
+      const own = await retryRead(store, key, () => readOwn(store, key, spans), PAUSES).catch(
+        nullIfUnreadable,
+      );
       if (own !== null) return own;
       const merged = await fetchMerged(segment).catch(nullIfDamaged);
       return merged && parseLinesAt(merged.content, new Set(spans.keys()));

@@ -2,7 +2,7 @@ import { retryingReads } from '../../../src/ledger/retrying-reads.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 
 /** A store that answers, but for reads of some objects: as a file that its owner may not read. */
-function withUnreadable<S extends ObjectStore>(store: S, isUnreadable: (key: string) => boolean): S {
+export function withUnreadable<S extends ObjectStore>(store: S, isUnreadable: (key: string) => boolean): S {
   return {
     ...store,
     async read(key, ...args) {

@@ -8,6 +8,7 @@ import { createFileStore } from '../../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import { readToEnd } from '../../../../src/store/read-to-end.js';
 import { writeHour } from '../../../support/ledger/file-ledger.js';
+import { withUnreadable } from '../../../support/store/unreadable-objects.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 const SEGMENTS = 12;
@@ -75,11 +76,9 @@ describe('reading lines at their places', () => {
   it('names a segment that cannot be read although the store answers, and rejects while that does not answer', async () => {
     const some = placesOf(3);
     let answers = true;
-    const fails = () => Promise.reject(new StoreError('read', 'access denied', { condition: 'denied' }));
     const partly: ObjectStore = {
-      ...store,
-      identity: () => (answers ? store.identity() : fails()),
-      read: (key, ...args) => (key === keyOf(2) ? fails() : store.read(key, ...args)),
+      ...withUnreadable(store, (key) => key === keyOf(2)),
+      identity: () => (answers ? store.identity() : Promise.reject(new StoreError('read', 'no answer'))),
     };
     const expected = linesOf(3).map((line, at) => (at === 1 ? null : line));
     expect(await readLinesAt(partly, some)).toEqual({

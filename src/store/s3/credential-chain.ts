@@ -1,4 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import { type DefaultProviderInit, defaultProvider } from '@aws-sdk/credential-provider-node';
 import { asFailure, S3Failure } from './s3-failure.js';
 import type { SigningKeyHolder } from './wire/s3-signer.js';
 
@@ -57,6 +58,11 @@ export class CredentialChain {
     if (left < REFRESH_BEFORE_MS && this.#isDue(this.#askedAt, REFRESH_PAUSE_MS))
       this.#ask(false).catch(() => undefined);
     return held;
+  }
+
+  /** As `get`, for one request: the SDK keeps a session until the last minutes before it expires, so that it gets one that has expired. */
+  async getOnce(): Promise<Session> {
+    return { ...(await this.get()), expiration: new Date(0) };
   }
 
   /**
@@ -126,71 +132,50 @@ function isRefusal({ status, code }: S3Failure): boolean {
 }
 
 /**
- * Makes a client without fixed credentials use the AWS chain with a cache, and report which of its providers failed and
- * why.
+ * The session of the AWS chain: environment, shared files, web identity, metadata services. An error names what each of them lacks.
  *
- * A provider's error is not an S3 response, whatever its own status (a token service's 404 must not make an object
- * missing). It is reported with status null, so that it is retried: a metadata service that is away for a moment fails
- * in the same way as one that does not exist.
+ * @param clientConfig for the requests of the chain to a token service
  */
-export function useCredentialChain(client: S3Client): CredentialChain {
-  const { config } = client;
-  const trail = createTrail();
-  const provider = config.credentialDefaultProvider({
-    ...config,
-    parentClientConfig: config,
+export function createCredentialChain(clientConfig: DefaultProviderInit['clientConfig']): CredentialChain {
+  const lacks = new Set<string>();
+  const ignore = (): void => undefined;
+  const debug = (line: unknown): void => {
+    const [, reason] = String(line).split(' -> ');
+    if (reason !== undefined) lacks.add(reason.slice(0, 160));
+  };
+  const provider = defaultProvider({
+    clientConfig,
     // The loader of shared files remembers what it has read for the life of the process.
     ignoreCache: true,
-    logger: trail.logger,
-  } as never) as unknown as (options: object) => Promise<Session>;
-  const chain = new CredentialChain(async (options) => {
-    trail.clear();
+    // What a provider lacks is only logged when the chain goes on to the next.
+    logger: { debug, info: ignore, warn: ignore, error: ignore },
+  });
+  return new CredentialChain(async (options) => {
+    lacks.clear();
     try {
-      return await provider({ ...options, callerClientConfig: config });
+      return await provider(options);
     } catch (error) {
-      throw credentialsFailure(error, trail.text());
+      throw credentialsFailure(error, [...lacks].join(' '));
     }
   });
-  // The mark keeps the SDK from putting its own cache before this one.
-  const get = Object.assign(() => chain.get(), { memoized: true });
-  config.credentials = get as typeof config.credentials;
+}
+
+/**
+ * A provider's error is not an S3 response, whatever its own status (a token service's 404 must not make an object missing). With status
+ * null it is retried: a metadata service that is away for a moment fails in the same way as one that does not exist.
+ */
+function credentialsFailure(error: unknown, lacks: string): S3Failure {
+  const { message } = error as { message?: unknown };
+  const said = String(message).slice(0, 200);
+  const detail = lacks === '' ? said : `${said} (${lacks})`;
+  return new S3Failure({ status: null, code: 'CredentialsProviderError', detail }, { cause: error });
+}
+
+/** Signs the SDK's requests with the session of the chain, and sends them as `CredentialChain.use` does. */
+export function useCredentialChain(client: S3Client, chain: CredentialChain): void {
   client.middlewareStack.add((next) => (args) => chain.use(() => next(args)), {
     step: 'initialize',
     name: 'renewCredentials',
     priority: 'low',
   });
-  return chain;
-}
-
-function credentialsFailure(error: unknown, trail: string): S3Failure {
-  const { message } = error as { message?: unknown };
-  const said = String(message).slice(0, 200);
-  const detail = trail === '' ? said : `${said} (${trail})`;
-  return new S3Failure({ status: null, code: 'CredentialsProviderError', detail }, { cause: error });
-}
-
-/** Providers that the chain uses only when they are requested by name. */
-const ON_REQUEST = /inputs do not include SSO fields/;
-
-/** Collects the reasons of single providers, which the chain only logs. */
-function createTrail() {
-  const reasons = new Map<string, string>();
-  let current = 'environment';
-  const debug = (...words: unknown[]): void => {
-    const line = String(words[0]);
-    const [, name] = /::(\w+)/.exec(line) ?? [];
-    if (name !== undefined) current = name;
-    const [, reason] = /^@smithy\/property-provider (?:->|\(!\)) (.*)/.exec(line) ?? [];
-    if (reason === undefined || ON_REQUEST.test(reason) || reason.startsWith('Could not load cred')) return;
-    reasons.set(current, reason.slice(0, 160));
-  };
-  const ignore = (): void => undefined;
-  return {
-    logger: { trace: ignore, debug, info: ignore, warn: ignore, error: ignore },
-    clear: () => {
-      reasons.clear();
-      current = 'environment';
-    },
-    text: () => [...reasons].map(([name, reason]) => `${name}: ${reason}`).join('; '),
-  };
 }

@@ -3,7 +3,7 @@ import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client
 import { httpAgents } from '../../lib/outbound/http-agents.js';
 import { readBeginning } from '../../lib/text/read-beginning.js';
 import { StoreError } from '../object-store.js';
-import { type CredentialChain, useCredentialChain } from './credential-chain.js';
+import { CredentialChain, createCredentialChain, useCredentialChain } from './credential-chain.js';
 import { noAnswer, type S3RetryPolicy } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
@@ -77,10 +77,12 @@ export function createS3Client(settings: S3Settings, limits: S3Limits, answers: 
   if (endpoint) config.endpoint = endpoint;
   const region = settings.region ?? (endpoint ? 'us-east-1' : null);
   if (region !== null) config.region = region;
-  const keys = fixedKeys(settings);
-  if (keys !== null) config.credentials = keys;
+  const toTokenService = { region: config.region, requestHandler: config.requestHandler };
+  const credentials = fixedKeys(settings) ?? createCredentialChain(toTokenService);
+  const isChain = credentials instanceof CredentialChain;
+  config.credentials = isChain ? () => credentials.getOnce() : credentials;
   const client = new S3Client(config);
-  const credentials = keys ?? useCredentialChain(client);
+  if (isChain) useCredentialChain(client, credentials);
   if (settings.expectedBucketOwner)
     sendWithEveryRequest(client, EXPECTED_OWNER, settings.expectedBucketOwner);
   checkAnswers(client, answers);

@@ -11,7 +11,7 @@ import type { SentHeaders } from './object-headers.js';
 export interface SigningKeyHolder {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
+  readonly sessionToken?: string;
 }
 
 interface UnsignedRequest {

@@ -2,14 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { CONTEXT_NAME, type DeliveryContext } from '../domain/context.js';
-import { erasureTotals } from '../domain/erasure-totals.js';
 import { parseContextFilter } from '../ledger/context-filter.js';
 import { plural } from '../lib/text/plural.js';
 import { terminalText } from '../lib/text/terminal-text.js';
 import { type ErasureLine, eraseJobs } from '../operations/actions/erase/erase-jobs.js';
 import { type FoundJobs, jobsOfContext } from '../operations/actions/erase/jobs-of-context.js';
 import { type JobToErase, previewErasure } from '../operations/actions/erase/jobs-to-erase.js';
-import { openEraseReport } from './reports/erase-report.js';
 import {
   formatErasureLine,
   formatErasureRecord,
@@ -28,7 +26,6 @@ interface Options {
   readonly unknown?: true;
   readonly yes?: true;
   readonly reason?: string;
-  readonly report?: string;
   readonly json?: true;
 }
 
@@ -47,7 +44,6 @@ export function createCommand(): Command {
     .option('--unknown', 'also ids about which nothing is known: what arrives of them later is not stored')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--yes', 'erase without asking; needed without a terminal')
-    .option('--report <file>', 'append what became of each job, one JSON line a job')
     .option('--json', 'print what became of each job, one JSON document a job')
     .action(async (jobs: readonly string[], options: Options) => {
       const context = readContextOptions(options.context ?? []);
@@ -124,29 +120,20 @@ async function run(
   const lost = names.length > 0 ? [...unclearOf(unclear, names), LOST] : [];
   if (!options.yes && jobs.some(({ erasure }) => erasure === null))
     await confirm([...formatPreview(jobs), ...lost, ...faultsOf(found)]);
-  const report = options.report === undefined ? null : await openEraseReport(options.report);
-  const startedAt = new Date().toISOString();
-  const selector = { jobs: given.length, context, unknown: options.unknown ?? false };
-  await report?.add({ erasure: 'begun', startedAt, selector });
   const lines: ErasureLine[] = [];
   const order = {
     jobs,
     audit: { actor: CLI_ACTOR, reason: options.reason ?? null },
     signal,
   };
-  await eraseJobs({ ...search, ledger }, order, async (line) => {
+  await eraseJobs({ ...search, ledger }, order, (line) => {
     lines.push(line);
-    await report?.add(line);
     progress.end();
     if (options.json) printJson(line);
     else if (jobs.length <= SHOWN || isNotable(line)) printLines(formatErasureLine(line));
     if (lines.length < jobs.length) progress.show(`${lines.length} of ${jobs.length} jobs`);
   });
-  for (const unread of found.faults) await report?.add({ unread });
-  const totals = erasureTotals(lines);
-  const finishedAt = new Date().toISOString();
-  await report?.add({ erasure: 'ended', startedAt, finishedAt, selector, totals });
-  const sums = jobs.length > 1 ? [formatErasureTotals(totals)] : [];
+  const sums = jobs.length > 1 ? [formatErasureTotals(lines)] : [];
   printFor(options, [...(options.json ? [] : sums), ...lost, ...faultsOf(found)]);
   process.exitCode = exitCodeOf(lines, found);
 }

@@ -105,15 +105,8 @@ describe('delete-a-customer.md', () => {
     expect(listed.stderr).toMatch(/^ +acme1 /m);
     expect(listed.stderr).not.toMatch(/^ +other /m);
     expect(await shell(byContext)).toMatchObject({ code: 0 });
-    const report = (await readFile(join(folder.path, 'erased-acme.ndjson'), 'utf8')).trim().split('\n');
-    expect(report.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({
-        erasure: 'begun',
-        selector: expect.objectContaining({ context: { customer: 'acme' } }),
-      }),
-      expect.objectContaining({ jobId: 'acme1', actor: 'command-line', reason: 'request 4711' }),
-      expect.objectContaining({ erasure: 'ended', totals: expect.objectContaining({ erasedNow: 1 }) }),
-    ]);
+    const report = JSON.parse(await readFile(join(folder.path, 'erased-acme.json'), 'utf8'));
+    expect(report).toMatchObject({ jobId: 'acme1', actor: 'command-line', reason: 'request 4711' });
     expect(await shell(byList)).toMatchObject({ code: 0 });
     expect(await shell(prove)).toMatchObject({
       code: 0,

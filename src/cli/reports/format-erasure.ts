@@ -1,5 +1,4 @@
 import type { ErasureRecord } from '../../archive/erasure/erasure.js';
-import type { ErasureTotals } from '../../domain/erasure-totals.js';
 import { erasedInWords } from '../../domain/erasure-words.js';
 import { plural } from '../../lib/text/plural.js';
 import { keptText } from '../../operations/actions/erase/erase-job.js';
@@ -23,12 +22,18 @@ export function formatErasureRecord({ erasedAt, actor, reason }: ErasureRecord):
 }
 
 /** "1,202 jobs erased now: 2,404 artefacts, 310 bytes; 3 erased before; 1 NOT ERASED" */
-export function formatErasureTotals(totals: ErasureTotals): string {
-  const { erasedNow, erasedBefore, incomplete, notErased } = totals;
-  const { bytes = 0, ...counts } = totals.removed;
-  const sums = erasedNow === 0 ? '' : `: ${erasedInWords(counts)}, ${bytes} bytes`;
+export function formatErasureTotals(lines: readonly ErasureLine[]): string {
+  const erased = lines.flatMap((line) => ('erased' in line ? [line.erased] : []));
+  const sums: Record<string, number> = {};
+  for (const counts of erased)
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  const { bytes = 0, ...counts } = sums;
+  const removed = erased.length === 0 ? '' : `: ${erasedInWords(counts)}, ${bytes} bytes`;
+  const notErased = lines.filter((line) => 'error' in line).length;
+  const erasedBefore = lines.length - erased.length - notErased;
+  const incomplete = lines.filter((line) => 'complete' in line && !line.complete).length;
   return [
-    `${plural(erasedNow, 'job')} erased now${sums}`,
+    `${plural(erased.length, 'job')} erased now${removed}`,
     ...(incomplete > 0 ? [`${incomplete} of them not completely`] : []),
     ...(erasedBefore > 0 ? [`${erasedBefore} erased before`] : []),
     ...(notErased > 0 ? [`${notErased} NOT ERASED`] : []),

@@ -9,7 +9,7 @@ import { type JobToErase, placesOfJob } from './jobs-to-erase.js';
 /** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
 const ERASED_AT_ONCE = 64;
 
-/** What became of a job, as one line of a report: erased now, erased before, not erased. */
+/** What became of a job, as one line: erased now, erased before, not erased. */
 export type ErasureLine =
   | Erased
   | ({ readonly jobId: string; readonly complete: true } & ErasureRecord)
@@ -29,7 +29,7 @@ interface EraseOrder {
 export async function eraseJobs(
   parts: EraseParts & Parameters<typeof placesOfJob>[0],
   order: EraseOrder,
-  onLine: (line: ErasureLine) => Promise<void> | void,
+  onLine: (line: ErasureLine) => void,
 ): Promise<void> {
   const limit = pLimit(ERASED_AT_ONCE);
   await Promise.all(order.jobs.map((job) => limit(async () => onLine(await eraseOne(parts, job, order)))));

@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { ObjectStore } from '../../../src/store/object-store.js';
-import { wholeListings } from '../../../src/store/whole-listings.js';
+import { assertLists, wholeListings } from '../../../src/store/whole-listings.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 import { partialListings } from '../../support/store/partial-listings.js';
 
@@ -77,4 +77,23 @@ describe('a listing of what is known to be there', () => {
     await Array.fromAsync(store.folders('ledger/'));
     expect(memory.calls.slice(before).map(({ operation }) => operation)).toEqual(['list', 'folders']);
   });
+});
+
+it('a bucket that lists nothing is no bucket without objects, also when it answers late', async () => {
+  jest.useFakeTimers();
+  try {
+    const late = <T>(value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), 9_000));
+    const asserted = assertLists({
+      location: 's3://bucket',
+      async *keys() {
+        yield* await late<string[]>([]);
+      },
+      identity: async () => 'the-one',
+    });
+    const refused = expect(asserted).rejects.toThrow(/is not whole: it lacks \.store\/marker\.json/);
+    await jest.advanceTimersByTimeAsync(9_000);
+    await refused;
+  } finally {
+    jest.useRealTimers();
+  }
 });

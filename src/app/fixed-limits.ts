@@ -25,6 +25,12 @@ const FIXED_LIMITS = {
   downloadIdleTimeout: 300 * SECOND,
   /** How long an operator's read waits for the index to be brought up to date: what it has is shown beside a store that hangs. */
   freshWithin: 2 * SECOND,
+  /** How long a fact of health may take: an open dashboard asks every few seconds. */
+  factsWithin: 3 * SECOND,
+  /** How long the page of a job waits for the speech service. */
+  recordWithin: 2 * SECOND,
+  /** How long the response to a refused sender waits for its ledger line. */
+  lineWithin: SECOND,
   /** A client reads each response as it comes; what nobody reads is held in memory. */
   unreadTimeout: 30 * SECOND,
   /** Browsers and metrics: one page opens six connections. */

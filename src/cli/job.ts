@@ -71,6 +71,9 @@ type LookParts = Omit<InspectParts, 'view'> & {
   readonly quarantine: QuarantineStore;
 };
 
+/** Milliseconds to wait for the service: more than a page does, because nothing asks again. */
+const RECORD_WITHIN = 30_000;
+
 function partsOf({ config, parts, view }: RecoveryWork): LookParts {
   const { store, retained, retention } = parts;
   return {
@@ -79,7 +82,7 @@ function partsOf({ config, parts, view }: RecoveryWork): LookParts {
     jobEvents: createJobEvents(store, view, createOutboxReader(store, config.subscribers)),
     keyPrefixes: config.keyPrefixes,
     fresh: view.refresh,
-    records: recordsOf(parts),
+    records: recordsOf(parts, RECORD_WITHIN),
     clock: Date.now,
   };
 }

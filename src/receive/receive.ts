@@ -33,7 +33,7 @@ interface ReceiverParts {
   readonly quarantine: Quarantine;
   readonly erasures: Erasures;
   readonly ledger: Ledger;
-  readonly limits: { readonly quarantineBytes: number };
+  readonly limits: { readonly quarantineBytes: number; readonly lineWithin: number };
   readonly observer: ReceiverObserver;
 }
 
@@ -53,9 +53,6 @@ const MEMORY_WAIT = 10_000;
 /** Milliseconds that a response waits for uploads to be aborted, which goes on behind it. */
 const CLEAN_UP_WAIT = 2000;
 
-/** Milliseconds that a response waits for the ledger line of a refusal. */
-const LINE_WAIT = 1000;
-
 export class Receiver {
   readonly #sources: ReadonlyMap<string, Source>;
   readonly #admission: Admission;
@@ -63,7 +60,7 @@ export class Receiver {
   readonly #quarantine: Quarantine;
   readonly #erasures: Erasures;
   readonly #ledger: Ledger;
-  readonly #quarantineBytes: number;
+  readonly #limits: ReceiverParts['limits'];
   readonly #observer: ReceiverObserver;
 
   constructor(parts: ReceiverParts) {
@@ -73,7 +70,7 @@ export class Receiver {
     this.#quarantine = parts.quarantine;
     this.#erasures = parts.erasures;
     this.#ledger = parts.ledger;
-    this.#quarantineBytes = parts.limits.quarantineBytes;
+    this.#limits = parts.limits;
     this.#observer = parts.observer;
   }
 
@@ -117,7 +114,7 @@ export class Receiver {
     const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
     const context = delivery.artefactContext();
     const staged = this.#archive.begin(context, reception);
-    const rawCopy = new RawBodyCopy(staged.memory, this.#quarantineBytes, declaredLength);
+    const rawCopy = new RawBodyCopy(staged.memory, this.#limits.quarantineBytes, declaredLength);
     staged.setDiscardable(rawCopy);
     const body = delivery.openBody();
     slot.body = body;
@@ -200,7 +197,7 @@ export class Receiver {
     const writing = this.#appendRefusal(line).catch((error: unknown) =>
       this.#observer.refusalUnrecorded(line, error),
     );
-    if (problem === null || problem.status < 500) await waitAtMost(LINE_WAIT, writing);
+    if (problem === null || problem.status < 500) await waitAtMost(this.#limits.lineWithin, writing);
   }
 
   /** Nothing of an erased job would have been stored, so that a refusal does not make it fail. */

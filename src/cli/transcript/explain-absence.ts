@@ -35,7 +35,7 @@ async function stateOf({ config, store, view, signal }: LedgerWork, jobId: strin
       ...{ store, view, retention, quarantine, clock: Date.now, fresh: view.refresh },
       jobEvents: async () => [],
       keyPrefixes: config.keyPrefixes,
-      records: { regions: [], record: () => Promise.reject(new Error('no region is asked')) },
+      records: { regions: [], within: 0, record: () => Promise.reject(new Error('no region is asked')) },
       retained,
     },
     jobId,

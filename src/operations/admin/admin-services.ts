@@ -53,7 +53,9 @@ export interface AdminSettings {
 interface Receiving {
   readonly sources: ReadonlyMap<string, Source>;
   readonly refusals: Pick<RefusalRing, 'list'>;
-  readonly limits: DownloadLimits & ImportFormOptions['limits'] & { readonly freshWithin: number };
+  readonly limits: DownloadLimits &
+    ImportFormOptions['limits'] &
+    Readonly<Record<'freshWithin' | 'factsWithin' | 'recordWithin', number>>;
   /** Whether live traffic needs the resources that a replay would take. */
   readonly isBusy: () => boolean;
   /** Whether callbacks arrive: operators' reads take turns then. */
@@ -155,7 +157,7 @@ export function createAdminServices(options: AdminOptions) {
     release,
     replays,
     reconciling: options.reconciling,
-    records: recordsOf(recovery),
+    records: recordsOf(recovery, limits.recordWithin),
     signIn,
     accessLedger,
     refusals: receiving.refusals,

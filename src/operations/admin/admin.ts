@@ -33,7 +33,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const services = createAdminServices(options);
   const { facts, store, outbox, replays, signIn, accessLedger, lastVerify } = services;
   const changes = createChangeGate();
-  const health = () => readHealth(self, facts, Date.now());
+  const health = () => readHealth(self, facts, limits.factsWithin, Date.now());
   const notices = createHealthNotices({
     ...{ outbox, store, onError: onUnexpected, health },
     isFirst: replicas.isFirst,

@@ -27,13 +27,15 @@ export interface ReplicaFacts {
   readonly regions: readonly string[];
 }
 
-/** Milliseconds that a fact may take: an open dashboard asks every few seconds. */
-export const PATIENCE = 3_000;
-
-/** The verdict and the facts behind it. What covers all sources is null where the client may see some only. */
+/**
+ * The verdict and the facts behind it. What covers all sources is null where the client may see some only.
+ *
+ * @param patience milliseconds that a fact may take
+ */
 export async function readHealth(
   self: ReplicaFacts,
   from: FactSources<SubscriberFigures>,
+  patience: number,
   now: number,
   scope: SourceScope = null,
 ): Promise<Health> {
@@ -45,7 +47,7 @@ export async function readHealth(
     process,
     now,
     scope,
-    PATIENCE,
+    patience,
   );
   const { byRegion = {} } = summary?.last ?? {};
   const { receiver, store } = process;

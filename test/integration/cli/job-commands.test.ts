@@ -6,6 +6,7 @@ import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { startFaultProxy } from '../../support/store/fault-proxy.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 
@@ -72,6 +73,18 @@ describe('commands about a job', () => {
       expect(command).toBe(`refetch ${id}`);
       expect((await cli(...command.split(' '))).code).toBe(0);
       expect(await cli('job', id)).toMatchObject({ code: 0, stdout: expect.stringMatching(/: Stored\n/) });
+    });
+
+    it('waits longer for the service than an open page does', async () => {
+      const id = await lost.lose();
+      const proxy = await startFaultProxy(lost.simulator.batchUrls.eu1 ?? '');
+      proxy.fault = () => ({ kind: 'delay', ms: 2_500 });
+      const regions = { eu1: { batchUrl: proxy.url } };
+      const speech = { ...(lost.settings.speech as object), regions };
+      const settings = { store: { url: `file:${service.folder}` }, sources: SOURCES, speech };
+      const { code, stdout } = await runCommand(['job', id], { NODE_CONFIG: JSON.stringify(settings) });
+      await proxy.close();
+      expect({ code, stdout }).toEqual({ code: 2, stdout: expect.stringMatching(/: Missing\n/) });
     });
 
     it('says what to do about a body in quarantine, and ends with 2', async () => {

@@ -58,7 +58,7 @@ function receiverOver(before?: BeforeCall) {
     quarantine: createQuarantine(store),
     erasures: createErasures(store, createErasedJobs(store, [() => time])),
     ledger,
-    limits: { quarantineBytes: 10_000 },
+    limits: { quarantineBytes: 10_000, lineWithin: 1_000 },
     observer,
   });
   const lines = () =>

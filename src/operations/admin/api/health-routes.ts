@@ -7,7 +7,7 @@ import { sharedRead } from '../../../lib/time/shared-read.js';
 import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
 import type { SubscriberFigures } from '../../answers/subscribers.js';
 import type { AdminServices } from '../admin-services.js';
-import { PATIENCE, readHealth } from '../read-health.js';
+import { readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { contextFilter, lineFilters } from './request-schemas.js';
 
@@ -16,6 +16,9 @@ const LISTING_CACHE_MS = 2000;
 const REPORTS_CACHE_MS = 10_000;
 
 export function healthRoutes(services: AdminServices): AdminRoute[] {
+  /** Whoever shares an answer has as much patience: the signal ends what takes longer. */
+  const cachedFor = <T>(milliseconds: number, load: (signal: AbortSignal) => Promise<T>) =>
+    sharedRead(milliseconds, () => load(AbortSignal.timeout(services.limits.factsWithin)));
   /** By scope. There are at most as many as tokens. */
   const subscribers = new Map<string, () => Promise<readonly SubscriberFigures[]>>();
   const facts = {
@@ -42,7 +45,7 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
       answers: { 200: healthSchema },
       async handle({ access: { scope } }) {
         await services.fresh();
-        return ok(await readHealth(services.self, facts, Date.now(), scope));
+        return ok(await readHealth(services.self, facts, services.limits.factsWithin, Date.now(), scope));
       },
     }),
     adminRoute({
@@ -105,9 +108,4 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
       },
     }),
   ];
-}
-
-/** Whoever shares an answer has as much patience: the signal ends what takes longer. */
-function cachedFor<T>(milliseconds: number, load: (signal: AbortSignal) => Promise<T>): () => Promise<T> {
-  return sharedRead(milliseconds, () => load(AbortSignal.timeout(PATIENCE)));
 }

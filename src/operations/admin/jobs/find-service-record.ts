@@ -7,18 +7,18 @@ type ServiceLookup = Pick<Job, 'service' | 'serviceAnswer'>;
 /** Reads records from the speech service. */
 export interface RecordSource {
   readonly regions: readonly string[];
+  /** Milliseconds to wait for the speech service. */
+  readonly within: number;
   record(region: string, jobId: string, signal: AbortSignal): Promise<object>;
 }
 
-export function recordsOf({ speech }: Pick<RecoveryParts, 'speech'>): RecordSource {
+export function recordsOf({ speech }: Pick<RecoveryParts, 'speech'>, within: number): RecordSource {
   return {
     regions: speech.regions,
+    within,
     record: (region, jobId, signal) => speech.jobs(region).record(jobId, signal),
   };
 }
-
-/** Milliseconds to wait for the speech service. */
-const TIMEOUT = 2000;
 
 /**
  * The job's record without secrets, from its region or, when that is unknown, from the first region that has it.
@@ -28,11 +28,10 @@ export async function findServiceRecord(
   source: RecordSource,
   jobId: string,
   region: string | null,
-  timeout: number = TIMEOUT,
 ): Promise<ServiceLookup> {
   const regions = region !== null && source.regions.includes(region) ? [region] : source.regions;
   if (regions.length === 0) return { service: null, serviceAnswer: 'not-configured' };
-  const signal = AbortSignal.timeout(timeout);
+  const signal = AbortSignal.timeout(source.within);
   const timedOut = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });

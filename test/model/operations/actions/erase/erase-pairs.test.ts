@@ -64,7 +64,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
     quarantine: createQuarantine(store),
     erasures: createErasures(store, erasedJobs),
     ledger,
-    limits: { quarantineBytes: 10_000 },
+    limits: { quarantineBytes: 10_000, lineWithin: 1_000 },
     observer: {
       delivered: () => {},
       refused: () => {},

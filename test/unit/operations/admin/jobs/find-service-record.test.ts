@@ -68,7 +68,7 @@ describe("the service's record", () => {
       if (region !== 'us1') throw new Error('not here');
       return { id: 'j1' };
     };
-    const source = { regions: ['eu1', 'us1'], record };
+    const source = { regions: ['eu1', 'us1'], within: 60_000, record };
     const found = { service: { region: 'us1', record: { id: 'j1' } }, serviceAnswer: 'found' };
     expect(await findServiceRecord(source, 'j1', 'us1')).toEqual(found);
     expect(asked).toEqual(['us1']);
@@ -76,8 +76,8 @@ describe("the service's record", () => {
   });
 
   it('is not awaited beyond the time-out', async () => {
-    const source = { regions: ['eu1'], record: () => new Promise<object>(() => {}) };
-    expect(await findServiceRecord(source, 'j1', null, 10)).toEqual({
+    const source = { regions: ['eu1'], within: 10, record: () => new Promise<object>(() => {}) };
+    expect(await findServiceRecord(source, 'j1', null)).toEqual({
       service: null,
       serviceAnswer: 'unreachable',
     });
@@ -93,7 +93,7 @@ describe("the service's record", () => {
     const record = async (region: string) => {
       throw new SpeechError(kinds[Number(region)] ?? 'network', 'get a job', 'failed');
     };
-    const source = { regions: kinds.map((_, index) => String(index)), record };
+    const source = { regions: kinds.map((_, index) => String(index)), within: 60_000, record };
     expect(await findServiceRecord(source, 'j1', null)).toEqual({ service: null, serviceAnswer });
   });
 });

@@ -28,7 +28,7 @@ async function partsOf(store: MemoryStore, options: { reach?: number } = {}): Pr
     ...options,
   });
   await view.refresh();
-  const records = { regions: [], record: () => Promise.reject(new Error('no region')) };
+  const records = { regions: [], within: 0, record: () => Promise.reject(new Error('no region')) };
   const quarantine = createQuarantineStore(store);
   const retained = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
   const clock = () => Date.parse(NOW);

@@ -1,4 +1,4 @@
-const TIMEOUT_MS = 5000;
+const TIMEOUT_MS = 30_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**

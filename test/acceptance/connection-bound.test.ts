@@ -81,9 +81,8 @@ describe('a port at its connection limit', () => {
       await until(() => idle.slice(0, MOST).every((socket) => socket.destroyed));
       expect(idle.at(-1)?.destroyed).toBe(false);
       expect(await shed('public')).toBeGreaterThanOrEqual(2 * MOST);
-      const lines = service.log.filter(({ event }) => event === 'connection-shed');
-      expect(lines[0]).toMatchObject({ port: 'public', most: MOST });
-      expect(lines.length).toBeLessThan(MOST);
+      const line = service.log.find(({ event }) => event === 'connection-shed');
+      expect(line).toMatchObject({ port: 'public', most: MOST });
     },
   );
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
 import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
 
 const TOKEN = 'a-token-of-good-length';
 const TRANSCRIPT = JSON.stringify({ format: '2.9', metadata: {}, results: [] });
@@ -62,6 +63,8 @@ it.each(['file', 's3'])('a replica that is ready loads no more of its program: %
     {},
     { main: path.join(program, 'dist/main.js') },
   );
+  // A busy machine opens the index later than readiness waits for it.
+  await until(() => receiver.log.some(({ event }) => String(event).startsWith('index')));
   rmSync(program, { recursive: true });
   const { publicUrl, adminUrl } = receiver;
   const callback = (id: string) => `${publicUrl}/callbacks/default?id=${id}&status=success`;

@@ -72,9 +72,29 @@ async function readiness({ publicUrl }: Pick<Place, 'publicUrl'>) {
   return { status: response.status, ...(cause !== undefined && { cause }) };
 }
 
-async function issuesAt({ api }: Place) {
-  const { verdict } = (await api.get('/health')).body;
-  return verdict.issues as { code: string; level: string; params: Record<string, unknown> }[];
+interface Issue {
+  readonly code: string;
+  readonly level: string;
+  readonly params: Record<string, unknown>;
+}
+
+async function issuesAt({ api }: Place): Promise<Issue[]> {
+  return (await api.get('/health')).body.verdict.issues;
+}
+
+/** The issues of a kind once there are so many: a receiver that stood still knows nothing for a moment. */
+async function issuesOf(place: Place, kind: string, count = 1): Promise<Issue[]> {
+  let found: Issue[] = [];
+  await until(async () => {
+    found = (await issuesAt(place)).filter(({ code }) => code === kind);
+    return found.length >= count;
+  });
+  return found;
+}
+
+/** Resolves at once, or with the next check of a receiver that stood still. */
+async function expectReady(place: Pick<Place, 'publicUrl'>): Promise<void> {
+  await until(async () => (await readiness(place)).status === 200);
 }
 
 /** What `status` says is failing. */
@@ -103,7 +123,7 @@ async function expectNamed(place: Place, { cause, issue, status }: Named): Promi
 }
 
 async function expectOver(place: Place): Promise<void> {
-  await until(async () => (await readiness(place)).status === 200);
+  await expectReady(place);
   const isOurs = ({ code }: { code: string }) => /^(clock|store-|work-|not-ready)/.test(code);
   await until(async () => !(await issuesAt(place)).some(isOurs));
   expect((await deliver(place)).status).toBe(200);
@@ -181,7 +201,7 @@ describe('before a bucket', () => {
     const isCanary = ({ operation, key }: { operation: string; key: string }) =>
       operation === 'PutObject' && key.startsWith('prefix/.canary/');
     const before = place.standIn.requests.filter(isCanary).length;
-    await until(async () => (await readiness(place)).status === 200);
+    await expectReady(place);
     // Two writes a check at most, the conditional one included; a failed line is remembered for sixty checks.
     expect(place.standIn.requests.filter(isCanary).length - before).toBeLessThan(40);
   }
@@ -207,11 +227,9 @@ describe('before a bucket', () => {
   it('names the prefixes when no source can be stored, and is ready while one can', async () => {
     denyWrites(place, ['jobs/']);
     expect((await deliver(place)).status).toBe(503);
-    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
-    expect(await issuesAt(place)).toContainEqual(
-      expect.objectContaining({ params: expect.objectContaining({ prefix: 'jobs/', sources: ['default'] }) }),
-    );
-    await until(async () => (await readiness(place)).status === 200);
+    const [denied] = await issuesOf(place, 'store-denied');
+    expect(denied?.params).toMatchObject({ prefix: 'jobs/', sources: ['default'] });
+    await expectReady(place);
     expect((await deliver(place, 'other')).status).toBe(200);
 
     denyWrites(place, ['jobs/', 'other/jobs/']);
@@ -240,26 +258,26 @@ describe('before a bucket', () => {
     denyWrites(place, ['quarantine/']);
     const broken = await sendCallback(place, 'id=broken&status=success', '{"broken', JSON_TYPE);
     expect(broken.status).toBe(503);
-    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
-    expect(await readiness(place)).toEqual({ status: 200 });
+    await issuesOf(place, 'store-denied');
+    await expectReady(place);
   });
 
   it('names what no callback needs, and stays ready', async () => {
     const limited = await start(WORK_PREFIXES);
-    const named = async () =>
-      (await issuesAt(limited)).flatMap(({ code, level, params }) =>
-        code === 'work-denied' ? [`${level} ${params.prefix} ${params.condition}`] : [],
+    const named = async (count: number) =>
+      (await issuesOf(limited, 'work-denied', count)).map(
+        ({ level, params }) => `${level} ${params.prefix} ${params.condition}`,
       );
-    await until(async () => (await named()).length === WORK_PREFIXES.length);
-    expect((await named()).sort()).toEqual(WORK_PREFIXES.map((prefix) => `warning ${prefix} denied`).sort());
-    expect(await readiness(limited)).toEqual({ status: 200 });
+    const all = WORK_PREFIXES.map((prefix) => `warning ${prefix} denied`);
+    expect((await named(all.length)).sort()).toEqual(all.sort());
+    await expectReady(limited);
     expect((await deliver(limited)).status).toBe(200);
     limited.standIn.misbehave = () => null;
     await expectOver(limited);
-    await until(async () => (await named()).length === 0);
+    await until(async () => (await named(0)).length === 0);
     // Denied later, it is named once something could not be written there.
     denyWrites(limited, ['outbox/']);
-    await until(async () => (await named()).includes('warning outbox/ denied'));
+    expect(await named(1)).toEqual(['warning outbox/ denied']);
     await limited.stop();
   });
 
@@ -317,8 +335,7 @@ describe('before a bucket', () => {
   it('names a listing that is not in order any more, of which callbacks need nothing', async () => {
     for (let n = 0; n < 5; n += 1) expect((await deliver(place)).status).toBe(200);
     place.standIn.quirk = UNFIT['listings by hash']?.[0] ?? null;
-    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'ledger-unreadable'));
-    expect(await issuesAt(place)).toContainEqual(
+    expect(await issuesOf(place, 'ledger-unreadable')).toContainEqual(
       expect.objectContaining({
         level: 'failing',
         params: expect.objectContaining({ reason: expect.stringContaining('are not in the order of keys') }),
@@ -361,8 +378,9 @@ describe('before a bucket that is emptied', () => {
     expect(await issue()).toBeUndefined();
     const marker = standIn.state.objects.get('.store/marker.json');
     standIn.state.objects.clear();
-    await until(async () => (await issue()) !== undefined);
-    expect(await issue()).toMatchObject({ level: 'warning', params: { is: null } });
+    expect(await issuesOf(place, 'store-replaced')).toMatchObject([
+      { level: 'warning', params: { is: null } },
+    ]);
     expect((await deliver(place)).status).toBe(200);
     const { stdout } = await runCommand(['status'], place.env);
     expect(stdout).toMatch(/another store than before: it has lost its marker/);
@@ -379,7 +397,7 @@ describe('before a bucket that is emptied', () => {
     await until(async () => (await readiness(place)).cause === 'missing');
     expect((await deliver(place)).status).toBe(503);
     expect([...standIn.state.objects.keys()].filter((key) => key.startsWith('jobs/'))).toEqual([]);
-    const [issue] = (await issuesAt(place)).filter(({ code }) => code === 'store-not-writable');
+    const [issue] = await issuesOf(place, 'store-not-writable');
     expect(issue?.params).toMatchObject({
       condition: 'missing',
       reason: expect.stringMatching(/store\.id is/),
@@ -453,7 +471,7 @@ describe('before a folder', () => {
     await rename(at('ledger'), `${folder}/away`);
     await symlink(`${folder}/away`, at('ledger'));
     await until(async () => (await readiness(place)).status === 503);
-    const [denied] = (await issuesAt(place)).filter(({ code }) => code === 'store-denied');
+    const [denied] = await issuesOf(place, 'store-denied');
     expect(denied?.params).toMatchObject({ prefix: 'ledger/', reason: expect.stringMatching(/a link/) });
     await rm(at('ledger'));
     await rename(`${folder}/away`, at('ledger'));
@@ -466,10 +484,9 @@ describe('before a folder', () => {
     const place = await placeOf(modes, await startBinary(modes.settings, {}, { obeysModes: true }));
     for (const name of ['jobs', 'ledger']) await chmod(at(name), 0);
     await until(async () => (await readiness(place)).cause === 'denied');
-    const denied = async () => (await issuesAt(place)).filter(({ code }) => code === 'store-denied');
     // The two are tried one after the other.
-    await until(async () => (await denied()).length === 2);
-    expect((await denied()).map(({ params }) => params.prefix).sort()).toEqual(['jobs/', 'ledger/']);
+    const denied = await issuesOf(place, 'store-denied', 2);
+    expect(denied.map(({ params }) => params.prefix).sort()).toEqual(['jobs/', 'ledger/']);
     for (const name of ['jobs', 'ledger']) await chmod(at(name), 0o700);
     await expectOver(place);
   });
@@ -485,12 +502,11 @@ describe('before a folder', () => {
     await writeFile(clock, String(MINUTES_16));
     await until(async () => (await readiness(wrong)).cause === 'clock');
     expect(await deliver(wrong)).toMatchObject({ status: 503, json: { code: 'clock' } });
-    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'clock'));
-    const [issue] = (await issuesAt(place)).filter(({ code }) => code === 'clock');
+    const [issue] = await issuesOf(place, 'clock');
     expect(issue).toMatchObject({ level: 'failing', params: { replica: 'late' } });
-    expect(await readiness(place)).toEqual({ status: 200 });
+    await expectReady(place);
     expect((await runCommand(['status'], place.env)).stdout).toMatch(/clock of late is 16 minutes ahead/);
     await writeFile(clock, '0');
-    await until(async () => (await readiness(wrong)).status === 200);
+    await expectReady(wrong);
   });
 });

@@ -1,7 +1,11 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { isAccess, type LedgerLine } from '../../src/domain/delivery.js';
 import { rawClient } from '../support/http/raw-http.js';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
+import { startFaultProxy } from '../support/store/fault-proxy.js';
+import { startS3StandIn } from '../support/store/s3-stand-in.js';
+import { standInS3 } from '../support/store/stand-in-store.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
@@ -20,20 +24,41 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-async function start(drainDelay: string, drainDeadline: string): Promise<Place> {
-  const { path, remove } = await temporaryFolder();
-  ends.push(remove);
+async function startOn(store: object, drainDelay: string, drainDeadline: string): Promise<ReceiverProcess> {
   const receiver = await startReady({
     receiver: { host: '127.0.0.1', port: 0, drainDelay, drainDeadline },
     admin: { port: 0, tokens: { tester: TOKEN } },
-    store: { url: `file:${path}` },
+    store,
   });
   ends.push(receiver.destroy);
-  return { receiver, folder: path };
+  return receiver;
+}
+
+async function start(drainDelay: string, drainDeadline: string): Promise<Place> {
+  const { path, remove } = await temporaryFolder();
+  ends.push(remove);
+  return { receiver: await startOn({ url: `file:${path}` }, drainDelay, drainDeadline), folder: path };
+}
+
+/** A receiver whose store takes what an operator imports only once it is let go: a sender that is silent is cut off at a shutdown. */
+async function startHoldingImports() {
+  const server = await startS3StandIn();
+  ends.push(server.close);
+  const proxy = await startFaultProxy(server.endpoint);
+  ends.push(proxy.close);
+  let held = 0;
+  proxy.fault = ({ method, url }) => {
+    if (method !== 'PUT' || !url.includes('/jobs/imported/')) return null;
+    held += 1;
+    return { kind: 'delay', ms: 600_000 };
+  };
+  const s3 = { ...standInS3({ endpoint: proxy.url }), requestTimeout: '10m', retries: 0 };
+  const receiver = await startOn({ url: 's3://bucket/prefix', s3 }, '0s', '60s');
+  return { receiver, server, held: () => held, letGo: proxy.endFaults };
 }
 
 /** A delivery whose body is half there: one part's worth sent, the rest to come. */
-async function beginDelivery({ receiver }: Place, id: string, size: number) {
+async function beginDelivery({ receiver }: Pick<Place, 'receiver'>, id: string, size: number) {
   const client = await rawClient(receiver.publicUrl);
   await client.send(
     `POST /callbacks/default?id=${id}&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: ${size}\r\nExpect: 100-continue\r\n\r\n`,
@@ -43,8 +68,8 @@ async function beginDelivery({ receiver }: Place, id: string, size: number) {
   return client;
 }
 
-/** An import that the receiver has begun. A byte comes now and then, because a shutdown ends what is silent; `finish` sends the rest. */
-async function beginImport({ receiver }: Place, id: string) {
+/** An import whose body is on its way as a whole. */
+async function sendImport({ receiver }: Pick<Place, 'receiver'>, id: string) {
   const form = [
     '--b\r\nContent-Disposition: form-data; name="data"; filename="a.wav"\r\n\r\n',
     'x'.repeat(10_000),
@@ -53,20 +78,12 @@ async function beginImport({ receiver }: Place, id: string) {
   const client = await rawClient(receiver.adminUrl);
   await client.send(
     `POST /admin/api/jobs/${id}/artefacts HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer ${TOKEN}\r\n` +
-      `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\nExpect: 100-continue\r\n\r\n`,
+      `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n${form}`,
   );
-  expect((await client.answer()).status).toBe(100);
-  let sent = 500;
-  await client.send(form.slice(0, sent));
-  const dripping = setInterval(() => void client.send(form.charAt(sent++)), 100);
-  const finish = () => {
-    clearInterval(dripping);
-    return client.send(form.slice(sent));
-  };
-  return { client, finish };
+  return client;
 }
 
-const erase = ({ receiver }: Place, id: string) =>
+const erase = ({ receiver }: Pick<Place, 'receiver'>, id: string) =>
   fetch(`${receiver.adminUrl}/admin/api/jobs/${id}`, {
     method: 'DELETE',
     headers: { authorization: `Bearer ${TOKEN}` },
@@ -85,10 +102,11 @@ describe('SIGTERM', () => {
   });
 
   it.concurrent("is not needed when the terminal is closed: SIGHUP, also when it comes twice, finishes deliveries and operators' changes in flight, starts no new ones, and records them", async () => {
-    const place = await start('0s', '60s');
-    const { receiver, folder } = place;
+    const place = await startHoldingImports();
+    const { receiver, server, held, letGo } = place;
     const delivery = await beginDelivery(place, 'underway', 1000);
-    const { client, finish } = await beginImport(place, 'imported');
+    const importing = await sendImport(place, 'imported');
+    await until(() => held() > 0);
     receiver.signal('SIGHUP');
     await until(() => receiver.log.some(({ event }) => event === 'draining'));
     receiver.signal('SIGHUP');
@@ -100,12 +118,19 @@ describe('SIGTERM', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.connection).toBe('close');
     await until(async () => (await erase(place, 'late').catch(() => null)) === null);
-    await finish();
-    expect((await client.answer()).status).toBe(200);
+    letGo();
+    expect((await importing.answer()).status).toBe(200);
     expect(await receiver.ended).toBe(0);
-    expect(await visibleKeys(folder, 'jobs/')).toEqual(['jobs/imported/data', 'jobs/underway/data']);
-    const lines = await ledgerOf(folder);
-    expect(lines.filter(({ jobId }) => jobId !== 'late')).toMatchObject([
+    const within = (folder: RegExp) => [...server.state.objects].filter(([key]) => folder.test(key));
+    expect(
+      within(/^prefix\/jobs\/\w/)
+        .map(([key]) => key)
+        .sort(),
+    ).toEqual(['prefix/jobs/imported/data', 'prefix/jobs/underway/data']);
+    const lines = within(/^prefix\/ledger\/\w/)
+      .flatMap(([, { body }]) => body.toString().trim().split('\n'))
+      .map((line) => JSON.parse(line) as LedgerLine);
+    expect(lines.filter((line) => !isAccess(line) && line.jobId !== 'late')).toMatchObject([
       { jobId: 'underway', origin: 'callback', outcome: 'stored' },
       { jobId: 'imported', origin: 'import' },
     ]);

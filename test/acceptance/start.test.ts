@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
 import { configFolder } from '../support/processes/config-folder.js';
-import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
+import { type ReceiverProcess, startProcess, startReady } from '../support/processes/receiver-process.js';
 import { runCli } from '../support/processes/run-cli.js';
 import { startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -124,7 +124,7 @@ describe('a start without a host', () => {
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    receiver = await startProcess({
+    receiver = await startReady({
       store: { url: `file:${folder.path}` },
       sources: { default: { allow: ['127.0.0.1', '::1'], allowUnauthenticated: true } },
       admin: { host: '', tokens: { tester: TOKEN } },
@@ -202,8 +202,7 @@ describe('a start by README.md', () => {
       recovery: { interval: 'off' },
       sources: undefined,
     };
-    receiver = await startProcess(free, { NODE_CONFIG_DIR: operators.path }).finally(operators.remove);
-    await until(async () => (await supertest(receiver.publicUrl).get('/readyz')).ok);
+    receiver = await startReady(free, { NODE_CONFIG_DIR: operators.path }).finally(operators.remove);
   });
 
   afterAll(async () => {

@@ -1,11 +1,11 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 
 /**
- * A segment, or several of a writer with consecutive numbers, that the index lacks lines of; or an object of a merged hour that is missing
- * or damaged.
+ * A segment, or several of a writer with consecutive numbers, that the index lacks lines of; an object of a merged hour that is missing or
+ * damaged; or a folder of an hour that cannot be listed.
  */
 export interface MissingSegments {
-  /** Key of the first segment, or of the object. */
+  /** Key of the first segment, or of the object; a folder, which ends in `/`. */
   readonly key: string;
   /** How many; 0 for an object that nothing is lacking of: its segments are there, or named themselves. */
   readonly segments: number;
@@ -75,7 +75,8 @@ export function beginWithinDay({ since, until }: Pick<IndexExtent, 'since' | 'un
   return Date.parse(since) > Date.parse(until) - DAY ? since : null;
 }
 
-function isLacking({ segments }: MissingSegments): boolean {
+/** Whether lines of it are not in the index. */
+export function isLacking({ segments }: MissingSegments): boolean {
   return segments > 0;
 }
 
@@ -121,6 +122,7 @@ export function notIndexedInWords(
 }
 
 function missingInWords({ key, segments, unreadable }: MissingSegments): string {
+  if (key.endsWith('/')) return `lines of ${key}, which cannot be listed`;
   if (key.includes('-hours/dt=')) return `lines of ${key}, which is missing, damaged or cannot be read`;
   if (unreadable !== null) return `lines of ${key} that cannot be read (${unreadable})`;
   const more = segments === 1 ? ', which is' : ` and ${segments - 1} more, which are`;

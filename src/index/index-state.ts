@@ -22,30 +22,36 @@ const MAX_MISSING = 100;
 /** Range of the log that was read, beside the positions. */
 export type IndexRange = Pick<IndexState, 'since' | 'until'>;
 
-export function readState({ database }: AskedIndex): IndexState {
+export function readState(index: AskedIndex): IndexState {
+  const { database } = index;
   const read = database.prepare('SELECT value FROM meta WHERE name = ?');
   const time = (name: string) => {
     const value = read.get(name)?.value ?? null;
     return value === null ? null : Number(value);
   };
-  const missing = database.prepare(`
-    SELECT r.hour, NULL AS key, r.writer, m.first, m.last - m.first + 1 AS segments, m.lines
-      FROM missing m JOIN runs r ON r.id = m.run
-    UNION ALL SELECT hour, key, '', 0, segments, 0 FROM faults
-    ORDER BY 1 DESC, 2, 3, 4 LIMIT ${MAX_MISSING}`);
   return {
     since: time('since'),
     until: time('until'),
     relistedAt: time('relistedAt'),
-    missing: missing.all().map(({ hour, key, writer, first, segments, lines }) => ({
-      key:
-        key === null
-          ? segmentKey({ hour: hourAt(Number(hour)), writer: String(writer), number: Number(first) })
-          : String(key),
-      segments: Number(segments),
-      unreadable: Number(lines) === 0 ? null : Number(lines),
-    })),
+    missing: readMissing(index, MAX_MISSING),
   };
+}
+
+/** What the index lacks, newest first. @param limit default: all */
+export function readMissing({ database }: AskedIndex, limit = -1): MissingSegments[] {
+  const missing = database.prepare(`
+    SELECT r.hour, NULL AS key, r.writer, m.first, m.last - m.first + 1 AS segments, m.lines
+      FROM missing m JOIN runs r ON r.id = m.run
+    UNION ALL SELECT hour, key, '', 0, segments, 0 FROM faults
+    ORDER BY 1 DESC, 2, 3, 4 LIMIT ?`);
+  return missing.all(limit).map(({ hour, key, writer, first, segments, lines }) => ({
+    key:
+      key === null
+        ? segmentKey({ hour: hourAt(Number(hour)), writer: String(writer), number: Number(first) })
+        : String(key),
+    segments: Number(segments),
+    unreadable: Number(lines) === 0 ? null : Number(lines),
+  }));
 }
 
 /** Lines in the index. */

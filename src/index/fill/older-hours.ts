@@ -1,6 +1,6 @@
 import { firstOpenHour, HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { readMergedHour } from '../../ledger/log/merge-record.js';
+import { nullIfDamaged, readMergedHour } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import { createRetryPace } from '../../ledger/log/retry-pace.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -108,20 +108,21 @@ export class OlderHours {
   /** What the records of an hour name that was read before. */
   async #namedBy(hour: string): Promise<NamedHour[]> {
     const found = this.#taken.folders.map(async (folder) => {
-      const { records } = await readMergedHour(this.#store, hour, folder);
+      const merged = await readMergedHour(this.#store, hour, folder).catch(nullIfDamaged);
+      const records = merged?.records ?? [];
       return records.flatMap(({ previous }) => (previous === null ? [] : [{ hour: previous, folder }]));
     });
     return (await Promise.all(found)).flat();
   }
 
-  /** What was missing or damaged may have been restored. Hours are read again as a whole, at first after a minute for each. */
+  /** What was missing or damaged may have been restored. Its hours are read again, at first after a minute for each. */
   async *#retryMissing(): AsyncGenerator<void> {
-    const { missing } = await this.#index.call('state');
+    const missing = await this.#index.call('allMissing');
     const keys = missing.map(({ key }) => key);
-    const hours = new Set(missing.map(({ key }) => hourAt(startOfHour(key))));
+    const hours = Map.groupBy(keys, (key) => hourAt(startOfHour(key)));
     if (!this.#isRetryDue(keys, this.#now(), hours.size * MINUTE)) return;
-    for (const hour of hours) {
-      await this.#taken.readAgain(hour);
+    for (const [hour, own] of hours) {
+      await this.#taken.readAgain(hour, own);
       yield;
     }
   }

@@ -13,6 +13,7 @@ import { hoursInOrder, sentFolders } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
+import { UnlistableFolderError } from '../../ledger/retrying-reads.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { MergedFault } from '../ledger-index.js';
@@ -56,6 +57,8 @@ export class TakenHours {
   #hours = new Map<string, HourPosition>();
   #log: ReturnType<typeof createLogFollower>;
   #range = NOTHING;
+  /** Folders of followed hours that could not be listed, with when the hour began. */
+  #unlisted = new Map<string, number>();
   /** Whether range and hours are what the index has: not before the first call, nor after one that failed. */
   #isKnown = false;
 
@@ -103,6 +106,9 @@ export class TakenHours {
     if (isHourOver || this.folders.length === 0) await this.#findFolders();
     for (const hour of open) if (!this.#hours.has(hour)) this.#hours.set(hour, await this.#begun(hour));
     await this.#segments.take(this.#log.newSegments());
+    for (const [key, hour] of this.#unlisted)
+      await this.#index.call('saveFaults', hour, [{ key, segments: 1 }]);
+    this.#unlisted.clear();
     if (until !== null && isHourOver) await this.#finishBetween(firstOpenHour(until), startOfHour(first));
     for (const hour of this.#hours.keys()) if (isWhole(hour, this.#now())) this.#hours.delete(hour);
     const { since = startOfHour(first) } = this.#range;
@@ -125,9 +131,16 @@ export class TakenHours {
     return named;
   }
 
-  /** Reads all of an hour again, for what was missing or damaged of it once: what is in is passed over. */
-  async readAgain(hour: string): Promise<void> {
-    const { faults } = await this.#takeHour(hourPosition(hour));
+  /**
+   * Reads an hour again, for what was missing or damaged of it once: what is in is passed over.
+   *
+   * @param keys all that is missing of it; folders that lack nothing are not read
+   */
+  async readAgain(hour: string, keys: readonly string[]): Promise<void> {
+    const lacking = this.folders.filter((folder) =>
+      keys.some((key) => key.startsWith(folder) || key.startsWith(mergedFolder(folder))),
+    );
+    const { faults } = await this.#takeHour(hourPosition(hour), undefined, lacking);
     await this.#index.call('keepFaults', startOfHour(hour), [...faults.keys()]);
   }
 
@@ -140,13 +153,13 @@ export class TakenHours {
   }
 
   /** Takes all segments of an hour behind a position. Resolves to its faults, and to the hours before it, as its records name them. */
-  async #takeHour(place: HourPosition, onFirst?: () => Promise<void>) {
+  async #takeHour(place: HourPosition, onFirst?: () => Promise<void>, folders = this.folders) {
     const faults = new Map<string, MergedFault>();
     const named: NamedHour[] = [];
     const segments = segmentsOfHour(
       {
         store: this.#store,
-        folders: this.folders,
+        folders,
         onLost: this.#segments.addMissing,
         onFault: ({ key, record }: MergedHourError) =>
           void faults.set(key, { key, segments: record === null ? 1 : 0 }),
@@ -161,7 +174,11 @@ export class TakenHours {
 
   async #findFolders(): Promise<void> {
     const found = new Set([LEDGER_FOLDER, ...this.#subscribers.map(sentFolder)]);
-    for await (const folder of sentFolders(this.#store)) found.add(folder);
+    try {
+      for await (const folder of sentFolders(this.#store)) found.add(folder);
+    } catch (error) {
+      if (!(error instanceof UnlistableFolderError)) throw error;
+    }
     this.folders = [...found];
   }
 
@@ -172,6 +189,7 @@ export class TakenHours {
       hours: this.#hours,
       clock: this.#now,
       onLost: this.#segments.addMissing,
+      onUnlisted: (hour, { folder }) => void this.#unlisted.set(folder, startOfHour(hour)),
       folders: () => this.folders,
     });
   }
@@ -185,7 +203,8 @@ export class TakenHours {
     this.#range = isKept ? { since, until } : NOTHING;
     this.#log = this.#follow();
     // Hours that were written before the clock was set back.
-    const later = hoursInOrder(this.#store, 'oldest', time + MAX_CLOCK_OFFSET, Number.POSITIVE_INFINITY);
+    const begin = time + MAX_CLOCK_OFFSET;
+    const later = hoursInOrder(this.#store, 'oldest', begin, Number.POSITIVE_INFINITY, undefined, () => []);
     for await (const hour of later) this.#hours.set(hour, await this.#begun(hour));
     this.#isKnown = true;
   }

@@ -1,6 +1,6 @@
 import type { AskedIndex } from '../asked-index.js';
 import { countBodies, findBodies } from '../bodies/find-bodies.js';
-import { countLines, readState } from '../index-state.js';
+import { countLines, readMissing, readState } from '../index-state.js';
 import { countBehind } from '../sent/count-behind.js';
 import { eventFigures } from '../sent/event-figures.js';
 import { eventsOfJob, factsOfEvents, findEvents } from '../sent/sent-events.js';
@@ -15,7 +15,7 @@ import { summarise } from './summarise.js';
 
 /** The questions that an index answers, whoever writes it. */
 const QUESTIONS = {
-  ...{ state: readState, countLines, findLines, matchJobs, findSources, knowsName },
+  ...{ state: readState, allMissing: readMissing, countLines, findLines, matchJobs, findSources, knowsName },
   ...{ findFailures, failurePage, failingJobs, findSettled, findBodies, countBodies },
   ...{ summarise, countCallbacks, countJobs },
   ...{ findEvents, eventsOfJob, factsOfEvents, eventFigures, countBehind },

@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, isWhole, openHours, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
+import { UnlistableFolderError } from '../retrying-reads.js';
 import { folderOfWriter } from '../segment-key.js';
 import type { LostSegments } from './covered-numbers.js';
 import { type HourPosition, hourPosition } from './hour-position.js';
@@ -14,6 +15,8 @@ export interface LogFollowerOptions {
   readonly hours: Map<string, HourPosition>;
   /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
   readonly onLost: (lost: LostSegments) => void;
+  /** Called with a folder of an hour that cannot be listed although the store answers. What is beside it is brought. */
+  readonly onUnlisted: (hour: string, error: UnlistableFolderError) => void;
   /** Folders whose segments are followed at present. Default: the ledger's. */
   readonly folders?: () => readonly string[];
 }
@@ -44,7 +47,13 @@ export function createLogFollower(options: LogFollowerOptions) {
     const time = clock();
     if (Math.abs(time - listing.at) < RELIST && !isSmall(place))
       return yield* nextOfAll(place, listing.finished);
-    yield* newSegmentsOf(store, place, options.onLost, folders());
+    for (const folder of folders())
+      try {
+        yield* newSegmentsOf(store, place, options.onLost, [folder]);
+      } catch (error) {
+        if (!(error instanceof UnlistableFolderError)) throw error;
+        options.onUnlisted(hour, error);
+      }
     listing.at = time;
   }
 

@@ -1,6 +1,7 @@
-import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import type { ObjectStore } from '../../store/object-store.js';
 import { hourAt, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER, sentFolder } from '../ledger-keys.js';
+import { UnlistableFolderError } from '../retrying-reads.js';
 
 /** The folders of the ledger's hours. */
 const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
@@ -8,7 +9,7 @@ const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
 /**
  * Folders of the hours that have segments or merged hours, `dt=…/hour=HH/`; days are listed lazily.
  *
- * @param onUnlisted called with a day whose hours cannot be listed, which is left out; default: throws
+ * @param hoursOf what a day has that cannot be listed although others can; default: each hour, so that whoever reads it sees why
  */
 export async function* hoursInOrder(
   store: ObjectStore,
@@ -16,22 +17,38 @@ export async function* hoursInOrder(
   since: number,
   until: number,
   roots: readonly string[] = ROOTS,
-  onUnlisted: (day: string, error: StoreError) => Promise<void> = (_day, error) => Promise.reject(error),
+  hoursOf: (day: string) => readonly string[] = eachHour,
 ): AsyncGenerator<string> {
   const oldest = folderAt(since);
   const newest = folderAt(until);
   const inOrder = (folders: string[]) => (order === 'oldest' ? folders : folders.reverse());
-  for (const day of inOrder(await ledgerFolders(store, '', roots))) {
+  for (const day of inOrder(await foldersBelow(store, '', roots, []))) {
     if (day > newest || day < oldest.slice(0, day.length)) continue;
-    const hours = await ledgerFolders(store, day, roots).catch(async (error: unknown) => {
-      if (!(error instanceof StoreError)) throw error;
-      await onUnlisted(day, error);
-      return [];
-    });
-    for (const hour of inOrder(hours)) {
+    for (const hour of inOrder(await foldersBelow(store, day, roots, hoursOf(day)))) {
       if (hour <= newest && hour >= oldest && !Number.isNaN(startOfHour(hour))) yield hour;
     }
   }
+}
+
+/** As `ledgerFolders`; a root that cannot be listed there has the folders that are named instead. */
+async function foldersBelow(
+  store: Pick<ObjectStore, 'folders'>,
+  path: string,
+  roots: readonly string[],
+  instead: readonly string[],
+): Promise<string[]> {
+  const found = roots.map((root) =>
+    ledgerFolders(store, path, [root]).catch((error: unknown) => {
+      if (!(error instanceof UnlistableFolderError) || ROOTS.includes(error.folder)) throw error;
+      return instead;
+    }),
+  );
+  return [...new Set((await Promise.all(found)).flat())].sort();
+}
+
+/** @param day `dt=…/` */
+export function eachHour(day: string): string[] {
+  return Array.from({ length: 24 }, (_, hour) => `${day}hour=${String(hour).padStart(2, '0')}/`);
 }
 
 /** Instants without a four-digit year sort before or after every folder. */

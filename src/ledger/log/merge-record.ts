@@ -4,7 +4,7 @@ import { readDocument } from '../../store/read-document.js';
 import { startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, mergedFolder, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { readAhead } from '../read-ahead.js';
-import { UnreadableObjectError } from '../retrying-reads.js';
+import { UnlistableFolderError, UnreadableObjectError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace } from '../segment-key.js';
 import { coveredNumbers } from './covered-numbers.js';
 
@@ -103,13 +103,13 @@ function sum<Field extends string>(items: readonly Readonly<Record<Field, number
   return items.reduce((total, item) => total + item[field], 0);
 }
 
-/** Handler for a catch: null for an object that cannot be read. Throws every other error. */
+/** Handler for a catch: null for an object or a folder that cannot be read. Throws every other error. */
 export function nullIfDamaged(error: unknown): null {
-  if (error instanceof MergedHourError) return null;
+  if (error instanceof MergedHourError || error instanceof UnlistableFolderError) return null;
   throw error;
 }
 
-/** An object of a merged hour is missing, damaged or another's. The store works: what it has can be read. */
+/** An object of a merged hour is missing, damaged or another's, or a folder of the hour cannot be listed. The store works. */
 export class MergedHourError extends Error {
   readonly key: string;
   /** What is wrong with it, without its key. */

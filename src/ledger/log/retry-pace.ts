@@ -10,15 +10,13 @@ export function createRetryPace() {
   let triedAt = 0;
 
   /**
-   * @param missing whatever names it; more of it begins the pauses anew, less does not
+   * @param missing whatever names it; more of it makes the pauses short again, less does not
    * @param now milliseconds since the epoch
    * @param first milliseconds of the first pause
    */
   return function isDue(missing: readonly string[], now: number, first: number): boolean {
-    if (missing.some((each) => !known.has(each))) {
-      since = now;
-      triedAt = now;
-    }
+    if (known.size === 0) triedAt = now;
+    if (missing.some((each) => !known.has(each))) since = now;
     known = new Set(missing);
     const pause = Math.min(HOUR, Math.max(first, (now - since) / 10));
     if (missing.length === 0 || Math.abs(now - triedAt) < pause) return false;

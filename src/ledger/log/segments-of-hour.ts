@@ -2,6 +2,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { segmentsAfter } from '../list-segments.js';
 import type { UnparsedSegment } from '../read-segment.js';
+import { UnlistableFolderError } from '../retrying-reads.js';
 import { folderOfWriter } from '../segment-key.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type HourPosition, isTaken, isWithin } from './hour-position.js';
@@ -15,8 +16,8 @@ export interface HourReading {
   /** Called with numbers that are in neither segment nor record, although a later one is. */
   readonly onLost: (lost: LostSegments) => void;
   /**
-   * Called with what is damaged, missing or another's of the merged hour, unless other records have all of its segments. Its segments are
-   * read where they are there.
+   * Called with what is damaged, missing or another's of the merged hour, unless other records have all of its segments, and with a folder
+   * that cannot be listed although the store answers. What is beside it is read.
    */
   readonly onFault: (fault: MergedHourError) => void;
   /** Called with the last hour before this one that has lines, where a record names it. */
@@ -36,7 +37,18 @@ type Found = Numbered & { readonly segment: UnparsedSegment };
  * same content. The numbers of a writer ascend, but for one that was lost and came back. Throws `StoreError`.
  */
 export async function* segmentsOfHour(reading: HourReading, place: HourPosition): AsyncGenerator<NewSegment> {
-  for (const folder of reading.folders ?? [LEDGER_FOLDER]) yield* segmentsIn(folder, reading, place);
+  for (const folder of reading.folders ?? [LEDGER_FOLDER])
+    try {
+      yield* segmentsIn(folder, reading, place);
+    } catch (error) {
+      reading.onFault(unlistedFault(error));
+    }
+}
+
+/** Throws every other error. */
+function unlistedFault(error: unknown): MergedHourError {
+  if (!(error instanceof UnlistableFolderError)) throw error;
+  return new MergedHourError(error.folder, error.message);
 }
 
 async function* segmentsIn(
@@ -47,7 +59,10 @@ async function* segmentsIn(
   const { store, onFault, onLost, concurrency = CONCURRENCY } = reading;
   const { hour } = place;
   const before = { ...place, read: new Map(place.read) };
-  const { records, faults } = await readMergedHour(store, hour, folder);
+  const { records, faults } = await readMergedHour(store, hour, folder).catch((error: unknown) => ({
+    records: [],
+    faults: [unlistedFault(error)],
+  }));
   for (const fault of openFaults({ records, faults })) onFault(fault);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous, folder);
   const taken: { readonly segments: Numbered[] }[] = [];

@@ -1,7 +1,8 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, isWhole, startOfHour } from '../hours.js';
 import { mergedFolder } from '../ledger-keys.js';
-import { ledgerFolders } from '../log/log-hours.js';
+import { eachHour, ledgerFolders } from '../log/log-hours.js';
+import { UnlistableFolderError } from '../retrying-reads.js';
 
 /** A whole hour that may have something to merge. */
 export interface HourToMerge {
@@ -56,14 +57,20 @@ async function* hoursFrom({ store, folder, now, from }: HourSearch): AsyncGenera
   let previous: string | null = null;
   for (const day of await ledgerFolders(store, '', roots)) {
     if (day < firstDay) continue;
-    const hours = await ledgerFolders(store, day, roots);
-    const merged = new Set(await ledgerFolders(store, day, [mergedFolder(folder)]));
-    for (const hour of hours) {
+    const hours = await ledgerFolders(store, day, roots).catch(noneIfUnlistable);
+    const merged = hours && new Set(await ledgerFolders(store, day, [mergedFolder(folder)]));
+    // Whoever reads an hour of a day that cannot be listed sees why; nobody knows which of them have lines.
+    for (const hour of hours ?? eachHour(day)) {
       if (Number.isNaN(startOfHour(hour)) || !isWhole(hour, now)) continue;
-      yield { hour, previous, isMerged: merged.has(hour) };
-      previous = hour;
+      yield { hour, previous: hours && previous, isMerged: merged?.has(hour) === true };
+      previous = hours && hour;
     }
   }
+}
+
+function noneIfUnlistable(error: unknown): null {
+  if (error instanceof UnlistableFolderError) return null;
+  throw error;
 }
 
 function dayOf(hour: string): string {

@@ -5,6 +5,7 @@ import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { hoursInOrder, sentFolders } from '../log/log-hours.js';
 import { type MergedHour, MergedHourError, type MergeRecord, readMergedHour } from '../log/merge-record.js';
+import { retryingListings, UnlistableFolderError } from '../retrying-reads.js';
 import { endSegments } from './end-segments.js';
 import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
 import { mergeHour } from './merge-hour.js';
@@ -72,6 +73,14 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
     if (left === null && isDue) known.lookedBackAt = now;
   }
 
+  /** A folder of hours that cannot be listed is in the report, and keeps no other from being merged. */
+  async function besideOthers(run: Run): Promise<void> {
+    await mergeAll(run).catch((error: unknown) => {
+      if (!(error instanceof UnlistableFolderError)) throw error;
+      addFault(run, '', error.message);
+    });
+  }
+
   return {
     /**
      * Merges the whole hours of the ledger, then those of what was sent to subscribers, oldest first, and deletes segments of the ledger as
@@ -82,6 +91,7 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
       const { signal, pause = cooperativeYield() } = options;
       const parts: MergeParts = {
         ...given,
+        store: retryingListings(given.store),
         pause() {
           signal?.throwIfAborted();
           return pause();
@@ -95,7 +105,7 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
         await mergeAll(run);
         await endOldSegments(run);
         for await (const folder of sentFolders(parts.store))
-          await mergeAll({ ...run, folder, parts: { ...parts, folder } });
+          await besideOthers({ ...run, folder, parts: { ...parts, folder } });
       } catch (error) {
         if (signal?.aborted) report.interrupted = true;
         else report.faults.push({ hour: null, reason: messageOf(error) });

@@ -9,14 +9,18 @@ export const indexExtentSchema = z
     missing: z
       .array(
         z.strictObject({
-          key: z.string().describe('of the first segment'),
+          key: z
+            .string()
+            .describe(
+              'of the first segment, or of an object of a merged hour; ends in `/`: a folder that cannot be listed',
+            ),
           segments: count.describe('of a writer, with consecutive numbers'),
           unreadable: count
             .nullable()
             .describe('lines that cannot be read of a segment that is there; null where it is missing'),
         }),
       )
-      .describe('segments that cannot be read, the first hundred, newest first'),
+      .describe('what is missing or cannot be read, the first hundred, newest first'),
   })
   .meta({
     id: 'IndexExtent',

@@ -1,4 +1,4 @@
-import type { IndexExtent } from '../../index/index-extent.js';
+import { type IndexExtent, isLacking } from '../../index/index-extent.js';
 import type { LedgerViewStatus } from '../../index/questions/view-status.js';
 import type { CredentialState, ReconcileFigures, VerifyFigures } from '../answers/health.js';
 import { issueOf } from '../issues/issue-kinds.js';
@@ -134,7 +134,7 @@ function verifyIssues({ verify }: VerdictFacts): Issue[] {
   ];
 }
 
-function ledgerIssues({ ledger, store, scoped }: VerdictFacts): Issue[] {
+function ledgerIssues({ ledger, index, store, scoped }: VerdictFacts): Issue[] {
   const { error, fault, condition, refreshedAt, state, unreadable } = ledger;
   const issues: Issue[] = [];
   if (error !== null && fault === 'index') {
@@ -144,8 +144,14 @@ function ledgerIssues({ ledger, store, scoped }: VerdictFacts): Issue[] {
     const reason = !store.writable && store.reason === error ? null : error;
     issues.push(issueOf('ledger-unreadable', { reason, condition, since: refreshedAt }));
   }
-  if (!scoped && unreadable.count > 0)
-    issues.push(issueOf('ledger-lines-unreadable', { lines: unreadable.count }));
+  // The lines of the others are counted.
+  const objects = index.missing.filter((each) => isLacking(each) && each.unreadable === null);
+  if (!scoped && unreadable.count + objects.length > 0) {
+    const first = objects[0]?.key ?? null;
+    issues.push(
+      issueOf('ledger-lines-unreadable', { lines: unreadable.count, objects: objects.length, first }),
+    );
+  }
   if (state === 'loading' && error === null) issues.push(issueOf('ledger-loading', {}));
   return issues;
 }

@@ -9,6 +9,7 @@ import {
   callbacksWithout,
   failuresInWords,
   faultsInWords,
+  linesUnreadInWords,
   lossesInWords,
   missedInWords,
   missedRemedy,
@@ -146,10 +147,11 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   },
   'ledger-lines-unreadable': {
     ...{ topic: 'ledger', ...quiet, label: 'Unreadable lines' },
-    text: ({ lines }) =>
-      `${plural(lines, 'line')} of the ledger cannot be read: damaged, or written by a newer version.`,
-    remedy:
-      'Upgrade this replica if others are newer. GET /admin/api/health names the segments (ledger.unreadable): restore damaged ones from a backup.',
+    text: linesUnreadInWords,
+    remedy: ({ first }) =>
+      first === null
+        ? 'Upgrade this replica if others are newer. GET /admin/api/health names the segments (ledger.unreadable): restore damaged ones from a backup.'
+        : 'GET /admin/api/health names them (index.missing): let this replica read what is there (its mode, a policy), and restore from a backup what is missing. It is read again within the hour.',
   },
   'jobs-failing': {
     ...{ topic: 'failures', ...failing, label: 'To repair' },

@@ -121,7 +121,14 @@ export interface IssueParams {
   'ledger-unreadable': StoreFailure;
   'index-behind': { readonly reason: string; readonly since: string | null };
   'ledger-loading': Readonly<Record<string, never>>;
-  'ledger-lines-unreadable': { readonly lines: number };
+  'ledger-lines-unreadable': {
+    /** Lines that cannot be read of segments that can. */
+    readonly lines: number;
+    /** What is missing or cannot be read: objects, and folders of an hour that cannot be listed; the first hundred. */
+    readonly objects: number;
+    /** Key of the newest of those; null without one. */
+    readonly first: string | null;
+  };
   'jobs-failing': {
     readonly jobs: number;
     readonly outcomes: Counts;

@@ -33,6 +33,23 @@ export function faultsInWords({
   return faults === 1 ? first : `${first} (and ${count(faults - 1)} more)`;
 }
 
+/** "3 lines of the ledger cannot be read: damaged, or written by a newer version. Lists and figures lack the lines of …" */
+export function linesUnreadInWords({
+  lines,
+  objects,
+  first,
+}: IssueParams['ledger-lines-unreadable']): string {
+  const others = objects > 1 ? ' and others, which are' : ', which is';
+  return [
+    ...(lines > 0
+      ? [`${plural(lines, 'line')} of the ledger cannot be read: damaged, or written by a newer version.`]
+      : []),
+    ...(first === null
+      ? []
+      : [`Lists and figures lack the lines of ${first}${others} missing or cannot be read.`]),
+  ].join(' ');
+}
+
 /** What a prefix that is denied does to the callbacks of the sources that all need it; none: to those that need it. */
 export function callbacksWithout(sources: readonly string[]): string {
   return `Callbacks ${sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`} are answered 503.`;

@@ -3,6 +3,7 @@ import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { type LineScan, scanHour } from '../../ledger/log/scan-hour.js';
+import { retryingListings } from '../../ledger/retrying-reads.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { createOutageCheck } from '../../store/outage-check.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
@@ -27,16 +28,13 @@ const MAX_UNREADABLE = 3;
  * that hour becomes a fault, and the walk goes on with the next one.
  */
 export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine> {
-  const { store, window, report } = given;
-  const walk: Walk = { ...given, seen: new Set(), noteLost: createLossReport(given) };
+  const { window, report } = given;
+  const store = retryingListings(given.store);
+  const walk: Walk = { ...given, store, seen: new Set(), noteLost: createLossReport(given) };
   const [since, until] = [Date.parse(window.since), Date.parse(window.until)];
   const outage = createOutageCheck(MAX_UNREADABLE, () => store.identity());
-  const onUnlisted = async (day: string, error: StoreError) => {
-    report.fault(LEDGER_FOLDER + day, error.message);
-    if (await outage.failed()) throw error;
-  };
   try {
-    for await (const hour of hoursInOrder(store, 'oldest', since, until, undefined, onUnlisted)) {
+    for await (const hour of hoursInOrder(store, 'oldest', since, until)) {
       if (yield* walkHour(walk, hour)) outage.succeeded();
       else if (await outage.failed()) return report.fault(null, `the ledger was not read from ${hour} on`);
     }

@@ -53,7 +53,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
 
   /** The store's time: whether an hour is whole goes by it. */
   const now = () => clock() + store.clockOffset();
-  const log = createLogFollower({ store, hours: place.hours, clock: now, onLost });
+  const log = createLogFollower({ store, hours: place.hours, clock: now, onLost, onUnlisted: onFault });
 
   /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: what is missing is asked for again. */
   function onLost(lost: LostSegments): void {

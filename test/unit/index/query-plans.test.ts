@@ -71,6 +71,7 @@ afterAll(() => database.close());
 /** Each question with the filters that change its statements: one that is added does not compile before it is here. */
 const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions[Name]>[] } = {
   state: [[]],
+  allMissing: [[]],
   countLines: [[]],
   findLines: [
     [{ limit: 50 }],

@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { retryingReads, UnreadableObjectError } from '../../../src/ledger/retrying-reads.js';
-import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import {
+  retryingReads,
+  UnlistableFolderError,
+  UnreadableObjectError,
+} from '../../../src/ledger/retrying-reads.js';
+import { type ObjectStore, PartialListingError, StoreError } from '../../../src/store/object-store.js';
 import { readToEnd } from '../../../src/store/read-to-end.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
@@ -77,5 +81,70 @@ describe('reads that are tried again', () => {
 
   it('bring null for an object that is missing', async () => {
     expect(await retryingReads(createMemoryStore()).read('ledger/none')).toBeNull();
+  });
+});
+
+describe('listings that are tried again', () => {
+  const HOUR_FOLDER = 'ledger/dt=2026-03-04/hour=05/';
+
+  /** A store whose listings fail, each before an item, as many times as the test says for their prefix. */
+  function unlisted(
+    failures: Record<string, number>,
+    at = 0,
+    error = new StoreError('list', 'access denied', { condition: 'denied' }),
+  ) {
+    const store = createMemoryStore();
+    for (const name of ['a', 'b']) store.put(HOUR_FOLDER + name, 'text');
+    async function* failing<Item>(prefix: string, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+      let count = 0;
+      for await (const item of items) {
+        if (count === at && (failures[prefix] ?? 0) > 0) {
+          failures[prefix] = (failures[prefix] ?? 0) - 1;
+          throw error;
+        }
+        count += 1;
+        yield item;
+      }
+    }
+    const over = retryingReads({
+      ...store,
+      list: (prefix, range) => failing(prefix, store.list(prefix, range)),
+      folders: (prefix) => failing(prefix, store.folders(prefix)),
+    });
+    const listed: string[] = [];
+    const list = async () => {
+      for await (const { key } of over.list(HOUR_FOLDER)) listed.push(key.slice(HOUR_FOLDER.length));
+      return listed;
+    };
+    return { list, listed };
+  }
+
+  it('bring what is there where one attempt fails', async () => {
+    expect(await unlisted({ [HOUR_FOLDER]: 1 }).list()).toEqual(['a', 'b']);
+  });
+
+  it('end in an error of the folder alone where each attempt fails and the ledger is listed', async () => {
+    const error = await unlisted({ [HOUR_FOLDER]: 9 })
+      .list()
+      .catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(UnlistableFolderError);
+    expect(error).toMatchObject({ condition: null, folder: HOUR_FOLDER });
+  });
+
+  it('bring nothing twice: one that breaks off is not tried again', async () => {
+    const { list, listed } = unlisted({ [HOUR_FOLDER]: 1 }, 1);
+    await expect(list()).rejects.toBeInstanceOf(UnlistableFolderError);
+    expect(listed).toEqual(['a']);
+  });
+
+  it.each([
+    ['the ledger is not listed either', { [HOUR_FOLDER]: 9, 'ledger/': 9 }, undefined],
+    ['the listing is not whole', { [HOUR_FOLDER]: 9 }, new PartialListingError(HOUR_FOLDER, 'c')],
+  ])('end in the error of the store where %s', async (_, failures, given) => {
+    const error = await unlisted({ ...failures } as Record<string, number>, 0, given)
+      .list()
+      .catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).not.toBeInstanceOf(UnlistableFolderError);
   });
 });

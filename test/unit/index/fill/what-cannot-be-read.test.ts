@@ -10,6 +10,7 @@ import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 import { partialListings } from '../../../support/store/partial-listings.js';
+import { retriedWithUnlistable } from '../../../support/store/unlistable-folders.js';
 import { retriedWithUnreadable } from '../../../support/store/unreadable-objects.js';
 
 const WRITTEN = '2026-03-04T05:10:00.000Z';
@@ -179,6 +180,95 @@ describe('what the index cannot read of the ledger', () => {
       await mergeLedger({ store, clock: () => now, keepSegments: null });
       denied = keysOf('.ndjson');
       await expectAll();
+    });
+  });
+
+  describe('is what the store does not list although it answers:', () => {
+    const HOUR_FOLDER = 'dt=2026-03-04/hour=05/';
+    let denied: string[];
+    beforeEach(() => {
+      denied = [];
+      filler = createIndexFiller({
+        store: retriedWithUnlistable(store, () => denied),
+        ...{ index, clock: () => now, subscribers: ['crm'] },
+        ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+      });
+    });
+
+    it.each([
+      ['an hour that is still written', `ledger/${HOUR_FOLDER}`, MINUTE],
+      ['a whole hour', `ledger/${HOUR_FOLDER}`, 3 * HOUR],
+      ['a day', 'ledger/dt=2026-03-04/', 26 * HOUR],
+    ])('%s, with nothing newer', async (_, folder, age) => {
+      now = Date.parse(WRITTEN) + age;
+      putSegment(store, new Date(now).toISOString(), [ledgerLine()], 'newer');
+      denied = [folder];
+      await fillAll(filler);
+      expect(await missing()).toContainEqual({ key: `ledger/${HOUR_FOLDER}`, segments: 1, unreadable: null });
+      expect((await index.call('state')).until).toBe(now);
+      const isOpen = age === MINUTE;
+      expect(await countLines()).toBe(isOpen ? 0 : 1);
+      denied = [];
+      now += 30 * MINUTE;
+      await fillAll(filler);
+      expect(await missing()).toEqual([]);
+      expect(await index.call('countLines')).toBe(7);
+    });
+
+    it('the merged hours, whose segments are read where they are', async () => {
+      await mergeLedger({ store, clock: () => now, keepSegments: null });
+      denied = ['ledger-hours/dt=2026-03-04/'];
+      await fillAll(filler);
+      expect(await missing()).toContainEqual({
+        key: `ledger-hours/${HOUR_FOLDER}`,
+        segments: 1,
+        unreadable: null,
+      });
+      expect(await countLines()).toBe(6);
+      denied = [];
+      now += HOUR;
+      await expectAll();
+    });
+
+    it.each(['outbox/', 'outbox/crm/sent/'])('what was sent to a subscriber (%s)', async (folder) => {
+      denied = [folder];
+      await fillAll(filler);
+      expect(await missing()).toContainEqual({
+        key: `outbox/crm/sent/${HOUR_FOLDER}`,
+        segments: 1,
+        unreadable: null,
+      });
+      expect(await countLines()).toBe(6);
+      denied = [];
+      now += HOUR;
+      await expectAll();
+    });
+
+    it('an hour behind a hundred others that still cannot be listed', async () => {
+      for (let hours = 1; hours <= 120; hours += 1)
+        putSegment(store, new Date(Date.parse(WRITTEN) + hours * HOUR).toISOString(), [ledgerLine()]);
+      now = Date.parse(WRITTEN) + 123 * HOUR;
+      denied = ['ledger/dt='];
+      await fillAll(filler);
+      expect(await countLines()).toBe(0);
+      denied = [
+        'ledger/dt=2026-03-05/',
+        'ledger/dt=2026-03-06/',
+        'ledger/dt=2026-03-07/',
+        'ledger/dt=2026-03-08/',
+        'ledger/dt=2026-03-09/',
+      ];
+      now += 3 * HOUR;
+      await fillAll(filler);
+      expect((await index.call('findLines', { limit: 100, until: Date.parse(WRITTEN) + HOUR })).length).toBe(
+        6,
+      );
+    });
+
+    it.each(['ledger/', 'ledger-hours/'])('not all of %s: then the ledger is not read', async (folder) => {
+      denied = [folder];
+      await expect(fillAll(filler)).rejects.toMatchObject({ condition: 'denied' });
+      expect((await index.call('state')).until).toBeNull();
     });
   });
 

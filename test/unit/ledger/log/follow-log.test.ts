@@ -10,7 +10,13 @@ it('lists an hour of many segments once a minute, and before that when it is tol
   const hour = hourAt(Math.floor(now / HOUR) * HOUR);
   const store = createMemoryStore(undefined, () => now);
   const hours = new Map([[hour, hourPosition(hour, { known: 600 })]]);
-  const log = createLogFollower({ store, clock: () => now, hours, onLost: () => undefined });
+  const log = createLogFollower({
+    store,
+    clock: () => now,
+    hours,
+    onLost: () => undefined,
+    onUnlisted: () => undefined,
+  });
   const writers = async () => {
     const found: string[] = [];
     for await (const { place, writer, number } of log.newSegments()) {
@@ -30,7 +36,13 @@ it('lists an hour of many segments once a minute, and before that when it is tol
 it('takes what a replica wrote to the next hour whose clock is ahead of the store', async () => {
   const now = Date.UTC(2026, 10, 2, 10, 58);
   const store = createMemoryStore(undefined, () => now);
-  const log = createLogFollower({ store, clock: () => now, hours: new Map(), onLost: () => undefined });
+  const log = createLogFollower({
+    store,
+    clock: () => now,
+    hours: new Map(),
+    onLost: () => undefined,
+    onUnlisted: () => undefined,
+  });
   store.put(segmentKey({ hour: hourAt(now + HOUR), writer: 'ahead', number: 1 }), '', now);
   const found = await Array.fromAsync(log.newSegments(), ({ writer }) => writer);
   expect(found).toEqual(['ahead']);
@@ -40,7 +52,13 @@ it('takes what was written just before the clock was set back, and follows that 
   const early = Date.UTC(2026, 10, 2, 10, 20);
   let now = early + HOUR;
   const store = createMemoryStore(undefined, () => now);
-  const log = createLogFollower({ store, clock: () => now, hours: new Map(), onLost: () => undefined });
+  const log = createLogFollower({
+    store,
+    clock: () => now,
+    hours: new Map(),
+    onLost: () => undefined,
+    onUnlisted: () => undefined,
+  });
   const take = () =>
     Array.fromAsync(log.newSegments(), ({ place, writer, number }) => {
       place.read.set(writer, number);

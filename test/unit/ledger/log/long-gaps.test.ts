@@ -59,7 +59,13 @@ describe('a foreign object with a high number', () => {
   });
 
   it('costs a follower none, who goes on behind it', async () => {
-    const log = createLogFollower({ store, clock: () => now, hours: new Map(), onLost });
+    const log = createLogFollower({
+      store,
+      clock: () => now,
+      hours: new Map(),
+      onLost,
+      onUnlisted: () => undefined,
+    });
     const look = async () => {
       const found: string[] = [];
       for await (const { place, writer, number } of log.newSegments()) {

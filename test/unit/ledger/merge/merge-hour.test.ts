@@ -9,6 +9,7 @@ import { writeHour } from '../../../support/ledger/file-ledger.js';
 import { contentsOfLog, type LogContents } from '../../../support/ledger/log-contents.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 import { partialListings } from '../../../support/store/partial-listings.js';
+import { withUnlistable } from '../../../support/store/unlistable-folders.js';
 
 const START = Date.parse('2026-03-04T05:00:00.000Z');
 const RECORD = recordKey('ledger/', hourAt(START), 1);
@@ -57,6 +58,26 @@ describe('hours that cannot be read', () => {
     const merger = createMerger({ store: broken, clock: () => now, keepSegments: null });
     const { hours, faults } = await merger.run();
     expect({ hours, faults: faults.length }).toEqual({ hours: 1, faults: HOURS - 1 });
+  });
+
+  it('keep none from being merged that is behind a day that cannot be listed, and no later record names them', async () => {
+    const folder = hourAt(START).slice(0, 'dt=2026-03-04/'.length);
+    const open = createMemoryStore(undefined, () => now);
+    for (const time of [START, START + 24 * HOUR]) await writeHour(open, time, { segments: 1, lines: 1 });
+    for (const at of ['crm', 'erp']) open.put(`outbox/${at}/state.json`, '{}');
+    now = START + 48 * HOUR;
+    const merge = (denied: readonly string[]) =>
+      createMerger({
+        ...{ store: withUnlistable(open, () => denied), clock: () => now, keepSegments: null },
+      }).run();
+    const { hours, faults } = await merge([`ledger/${folder}`, 'outbox/crm/sent/']);
+    expect(hours).toBe(1);
+    expect(faults).toHaveLength(25);
+    expect(faults[5]).toMatchObject({ hour: `ledger/${hourAt(START)}` });
+    expect(faults[24]).toMatchObject({ hour: 'outbox/crm/sent/' });
+    const record = open.objects.get(recordKey('ledger/', hourAt(START + 24 * HOUR), 1));
+    expect(JSON.parse(String(record?.body))).toMatchObject({ previous: null });
+    expect(await merge([])).toMatchObject({ hours: 1, faults: [] });
   });
 
   it('end the run when the store does not answer any more', async () => {

@@ -228,10 +228,21 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     remedy: null,
   },
   'ledger-lines-unreadable': {
-    facts: { ledger: { ...WELL.ledger, unreadable: { count: 3, segments: [] } } },
+    facts: {
+      ledger: { ...WELL.ledger, unreadable: { count: 3, segments: [] } },
+      index: {
+        ...WELL.index,
+        missing: [
+          { key: 'ledger/one', segments: 1, unreadable: 3 },
+          { key: 'ledger-hours/whole', segments: 0, unreadable: null },
+          { key: 'ledger/dt=2026-11-20/hour=10/', segments: 1, unreadable: null },
+          { key: 'ledger/older', segments: 2, unreadable: null },
+        ],
+      },
+    },
     is: 'ledger warning',
-    params: { lines: 3 },
-    text: '3 lines of the ledger cannot be read: damaged, or written by a newer version.',
+    params: { lines: 3, objects: 2, first: 'ledger/dt=2026-11-20/hour=10/' },
+    text: '3 lines of the ledger cannot be read: damaged, or written by a newer version. Lists and figures lack the lines of ledger/dt=2026-11-20/hour=10/ and others, which are missing or cannot be read.',
   },
   'jobs-failing': {
     facts: {

@@ -14,6 +14,7 @@ import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { archiveOver } from '../../../support/store/archive-fixture.js';
 import { type BeforeCall, createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+import { withUnlistable } from '../../../support/store/unlistable-folders.js';
 
 const NOW = Date.parse('2026-03-10T00:00:00Z');
 const AT = '2026-03-04T05:06:07.089Z';
@@ -103,6 +104,18 @@ describe('verify', () => {
     const report = await run();
     expect(report).toMatchObject({ complete: false, checked: 1 });
     expect(report.faults).toHaveLength(4);
+  });
+
+  it('names each hour of a day that cannot be listed, and reads the others', async () => {
+    putJobs(1);
+    putSegment(store, '2026-03-05T04:00:00.000Z', [lineOf('other', [put('jobs/other/transcript.txt', 'x')])]);
+    const report = await run(
+      {},
+      withUnlistable(store, () => ['ledger/dt=2026-03-04/']),
+    );
+    expect(report).toMatchObject({ complete: false, checked: 1 });
+    expect(report.faults).toHaveLength(24);
+    expect(report.faults[5]).toMatchObject({ key: 'ledger/dt=2026-03-04/hour=05/' });
   });
 
   it('ends when nothing can be read any more', async () => {

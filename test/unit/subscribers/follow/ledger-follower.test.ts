@@ -7,6 +7,7 @@ import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 import { partialListings } from '../../../support/store/partial-listings.js';
+import { retriedWithUnlistable } from '../../../support/store/unlistable-folders.js';
 import { retriedWithUnreadable } from '../../../support/store/unreadable-objects.js';
 
 const MINUTE = 60_000;
@@ -416,6 +417,46 @@ describe('a follower of the ledger', () => {
       expect(follower.progress().missing).toEqual({});
     });
   });
+
+  it.each([
+    ['an hour', 'ledger/dt=2026-03-04/hour=05/'],
+    ['a day', 'ledger/dt=2026-03-04/'],
+    ['a merged hour', 'ledger-hours/dt=2026-03-04/hour=05/'],
+    ['a merged day', 'ledger-hours/dt=2026-03-04/'],
+  ])(
+    'goes on beside %s that cannot be listed, also after a restart, and brings its lines once it can',
+    async (_, folder) => {
+      const { store, sent, faults, put, advance, merge, follow } = world();
+      let denied = [folder];
+      const over = retriedWithUnlistable(store, () => denied);
+      const first = await follow(over);
+      put('a', 'unlisted');
+      if (!folder.startsWith('ledger-hours/')) await first.look();
+      advance(2 * HOUR);
+      if (folder.startsWith('ledger-hours/')) {
+        await merge();
+        for (const key of store.objects.keys()) if (key.endsWith('.ndjson')) store.objects.delete(key);
+      }
+      await first.look();
+      advance(24 * HOUR);
+      put('a', 'newer');
+      await first.look();
+      expect(sent).toEqual(['newer']);
+      expect(faults.join()).toContain(`${folder}`);
+      const second = await follow(over, Promise.resolve(first.progress()));
+      await second.look();
+      expect(sent).toEqual(['newer']);
+      for (let looks = 0; looks < 2; looks += 1) {
+        denied = [];
+        advance(MINUTE);
+        await second.look();
+      }
+      expect(sent).toEqual(['newer', 'unlisted']);
+      advance(24 * HOUR);
+      await second.look();
+      expect(sent).toHaveLength(2);
+    },
+  );
 
   describe('brings each line once when the clock was ahead and is set back', () => {
     it('those of the hours that it had passed, which are written again', async () => {

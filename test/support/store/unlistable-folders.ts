@@ -1,0 +1,22 @@
+import { retryingReads } from '../../../src/ledger/retrying-reads.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+
+/** A store that answers, but for listings of some folders, and of what they are in where that reads them: as folders of another user. */
+export function withUnlistable<S extends ObjectStore>(store: S, folders: () => readonly string[]): S {
+  async function* listed<Item>(prefix: string, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+    if (folders().some((folder) => prefix.startsWith(folder)))
+      throw new StoreError('list', `${prefix}: access denied`, { condition: 'denied' });
+    yield* items;
+  }
+  return {
+    ...store,
+    list: (prefix, range) => listed(prefix, store.list(prefix, range)),
+    keys: (prefix, range) => listed(prefix, store.keys(prefix, range)),
+    folders: (prefix) => listed(prefix, store.folders(prefix)),
+  };
+}
+
+/** The same for whoever follows the ledger. */
+export function retriedWithUnlistable(store: ObjectStore, folders: () => readonly string[]): ObjectStore {
+  return retryingReads(withUnlistable(store, folders), [0]);
+}

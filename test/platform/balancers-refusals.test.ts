@@ -1,9 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BALANCERS, type Balancer, startBalancer } from '../support/http/balancer.js';
-import { type RawClient, rawClient } from '../support/http/raw-http.js';
+import { rawClient } from '../support/http/raw-http.js';
 import { type Answer, send } from '../support/http/send.js';
 import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/processes/replicas.js';
+import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
+import { standInS3 } from '../support/store/stand-in-store.js';
+import { until } from '../support/until.js';
 
 /* A refusal reaches the sender as what it is, never as the balancer's 502, whatever the sender is doing meanwhile. */
 
@@ -11,7 +13,6 @@ const TOKEN = 'correct-horse-battery-staple';
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
 let replicas: Replicas;
-const held: RawClient[] = [];
 
 beforeAll(async () => {
   replicas = await startReplicas({
@@ -19,32 +20,11 @@ beforeAll(async () => {
       default: { ...GUARDED, maxBytes: '1MiB' },
       guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
       elsewhere: { allowUnauthenticated: true, allow: ['eu1'] },
-      large: GUARDED,
     },
-    limits: { maxConcurrentDeliveries: 1 },
   });
 });
 
-afterAll(async () => {
-  for (const client of held) client.close();
-  await replicas.stop();
-});
-
-/** Occupies the one slot of each replica, past the balancer, with an upload that is fast enough to keep it. */
-async function holdBoth(): Promise<void> {
-  for (const index of [0, 1]) {
-    const client = await rawClient(replicas.at(index).publicUrl);
-    held.push(client);
-    await client.send(
-      `POST /callbacks/large?id=held${index}&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: ${2 ** 30}\r\n` +
-        `Expect: 100-continue\r\nX-Callback-Token: ${CREDENTIAL['X-Callback-Token']}\r\n\r\n`,
-    );
-    expect((await client.answer()).status).toBe(100);
-    void (async () => {
-      for (; !client.socket.destroyed; await sleep(50)) await client.send(CHUNK);
-    })();
-  }
-}
+afterAll(() => replicas?.stop());
 
 const QUERY = '?id=refused&status=success';
 const REFUSALS: [situation: string, path: string, status: number][] = [
@@ -133,11 +113,42 @@ describe.each(BALANCERS)('through %s', (kind) => {
 });
 
 describe('when every replica is full', () => {
-  beforeAll(holdBoth);
+  let store: S3StandIn;
+  let full: Replicas;
+
+  /** Each has one slot, which a delivery holds that has arrived and waits for the store: no sender is too slow for that. */
+  beforeAll(async () => {
+    store = await startS3StandIn();
+    store.misbehave = ({ key }) => (key.includes('jobs/held') ? { kind: 'hang' } : null);
+    full = await startReplicas({
+      sources: { default: GUARDED },
+      store: { url: 's3://bucket', s3: { ...standInS3(store), requestTimeout: '10m' } },
+      limits: { maxConcurrentDeliveries: 1 },
+    });
+    for (const index of [0, 1])
+      send(full.at(index).publicUrl, {
+        path: `/callbacks/default?id=held${index}&status=success`,
+        headers: { ...CREDENTIAL, 'Content-Type': 'application/json' },
+        body: '{}',
+      });
+    await until(() => store.hanging === 2);
+  });
+
+  afterAll(async () => {
+    await full?.stop();
+    await store.close();
+  });
 
   describe.each(BALANCERS)('%s', (kind) => {
+    let balancer: Balancer;
+
+    beforeAll(async () => {
+      balancer = await startBalancer(kind, { replicas: full.addresses });
+    });
+
+    afterAll(() => balancer?.stop());
+
     it('hands on the 503 with its Retry-After, also to a sender that still writes', async () => {
-      const balancer = await startBalancer(kind, { replicas: replicas.addresses });
       // Six wait for a slot and are refused after ten seconds, the others at once.
       const sending = Array.from({ length: 10 }, () =>
         whileWriting(balancer.url, `/callbacks/default${QUERY}`),
@@ -147,7 +158,6 @@ describe('when every replica is full', () => {
         expect(answer.json.code).toBe('overloaded');
         expect(answer.headers['retry-after']).toMatch(/^\d+$/);
       }
-      await balancer.stop();
     });
   });
 });

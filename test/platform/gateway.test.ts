@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseDuration } from '../../src/config/units.js';
-import { GATEWAYS, pick, readManifest, renderGateway, renderOverlay } from '../support/manifests.js';
+import {
+  GATEWAYS,
+  pick,
+  readManifest,
+  readProjectFile,
+  renderGateway,
+  renderOverlay,
+} from '../support/manifests.js';
 import { podConfig, podOf } from '../support/pod-config.js';
 
 /* Routes and balancers of k8s/ beside the settings of the production overlay: what is public, and which side waits longer. */
@@ -125,4 +132,13 @@ describe('AWS Load Balancer Controller', () => {
     expect(healthCheckInterval * unhealthyThresholdCount * 1000).toBeLessThanOrEqual(receiver.drainDelay);
     expect(target.targetReference.name).toBe('transcript-receiver');
   });
+});
+
+it('gives a replica that a busy machine holds up 3 s to say that it is ready, whoever asks', () => {
+  const { healthCheckConfig } = pick(renderGateway('aws'), 'TargetGroupConfiguration').spec
+    .defaultConfiguration;
+  const haproxy = /^ *timeout check (\d+)s$/m.exec(readProjectFile('deploy/haproxy.cfg'))?.[1];
+  const { timeoutSeconds } = podOf(deployment).containers[0].readinessProbe;
+  for (const seconds of [healthCheckConfig.healthCheckTimeout, Number(haproxy), timeoutSeconds])
+    expect(seconds).toBeGreaterThanOrEqual(3);
 });

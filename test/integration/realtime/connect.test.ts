@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { WebSocket as BrowserLikeWebSocket } from 'undici';
 import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
@@ -36,6 +36,14 @@ async function deadOrigin(): Promise<string> {
 }
 
 const browser = connectWithWebSocket(BrowserLikeWebSocket as unknown as new (url: string) => WebSocketLike);
+
+const firstTwo = (script: SessionScript) => (index: number) => (index < 2 ? script : undefined);
+
+const threeHosts = ({ origin }: { readonly origin: string }) => ({
+  us1: origin,
+  global: origin,
+  eu1: origin,
+});
 
 describe('connecting', () => {
   // Rule: Realtime: Regional hosts and WebSocket connections: realtime path /v2
@@ -116,22 +124,41 @@ describe('connecting', () => {
     }),
   );
 
-  const troubles: readonly [string, SessionScript, object][] = [
-    ['HTTP 429', { refuseUpgrade: 429 }, {}],
-    ['HTTP 503', { refuseUpgrade: 503 }, {}],
-    // A busy machine must not take the time of the third region as well.
-    ['silence', { ignoreUpgrade: true }, { handshakeTimeoutMs: 2_000 }],
-  ];
   // Rule: Realtime: Regional hosts and WebSocket connections: failover only while connecting
-  it.each(troubles)('fails over to another region after %s', (_name, script, times) =>
-    withSimulator({ script: (index) => (index < 2 ? script : undefined) }, async (simulator) => {
-      const hosts = { us1: simulator.origin, global: simulator.origin, eu1: simulator.origin };
-      const options = sessionOptions(simulator, { hosts, ...times });
-      const session = await connectSession(options);
+  it.each([429, 503])('fails over to another region after HTTP %i', (status) =>
+    withSimulator({ script: firstTwo({ refuseUpgrade: status }) }, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator, { hosts: threeHosts(simulator) }));
       expect(session.region).toBe('us1');
       session.abort();
     }),
   );
+
+  // Rule: Realtime: Regional hosts and WebSocket connections: failover only while connecting
+  it('fails over to another region after silence', () =>
+    withSimulator({ script: firstTwo({ ignoreUpgrade: true }) }, async (simulator) => {
+      const late: AbortController[] = [];
+      const timeout = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+        late.push(new AbortController());
+        return late.at(-1)?.signal as AbortSignal;
+      });
+      try {
+        const options = sessionOptions(simulator, {
+          hosts: threeHosts(simulator),
+          handshakeTimeoutMs: 2_000,
+        });
+        const connecting = connectSession(options);
+        for (const attempt of [0, 1]) {
+          await simulator.upgrade(attempt);
+          late[attempt]?.abort(new DOMException('late', 'TimeoutError'));
+        }
+        const session = await connecting;
+        expect(session.region).toBe('us1');
+        expect(timeout.mock.calls).toEqual([[2_000], [2_000], [2_000]]);
+        session.abort();
+      } finally {
+        timeout.mockRestore();
+      }
+    }));
 
   // Rule: Realtime: Regional hosts and WebSocket connections: global and regional hosts: `global`, `eu1`, `au1`
   it('fails over when a connection is refused, global host first', () =>

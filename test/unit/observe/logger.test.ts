@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { formatPretty } from '../../../src/observe/format-pretty.js';
 import { createLogger, type LoggerOptions } from '../../../src/observe/logger.js';
+import { until } from '../../support/until.js';
 
 function capture(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
@@ -80,31 +82,49 @@ describe('logger', () => {
   });
 });
 
+/** The time for which the ending process waits for its reader passes with its writes: nearly all of it after each of them. */
 const MANY_LINES = `
   import { createLogger } from ${JSON.stringify(pathToFileURL('src/observe/logger.ts').href)};
+  const { setTimeout } = globalThis;
+  let passed = 0;
+  globalThis.setTimeout = (work, ms) => {
+    if (ms < 1000) return setTimeout(work, ms);
+    let left = ms;
+    const pass = () => {
+      left -= 0.9 * ms;
+      passed += 0.9 * ms;
+      if (left <= 0) work();
+    };
+    return {
+      refresh() {
+        left = ms;
+        setImmediate(pass);
+      },
+    };
+  };
   const log = createLogger({ level: 'info' });
   for (let n = 0; n < 10_000; n += 1) log.info({ n, padding: 'x'.repeat(100) });
   setTimeout(() => {
     process.stderr.write('ending');
-    log.flush(() => process.exit(0));
+    log.flush(() => {
+      process.stderr.write(' after ' + passed);
+      process.exit(0);
+    });
   }, 20);
 `;
 
 it('is written as a whole before the process ends, also to a reader that is slow', async () => {
-  const child = spawn(process.execPath, [
-    '--import',
-    './test/support/processes/import-for-tests.mjs',
-    '--input-type=module',
-    '--eval',
-    MANY_LINES,
-  ]);
-  await new Promise((resolve) => child.stderr.once('data', resolve));
-  let text = '';
-  // Some three seconds: longer than a process waits for a reader that takes nothing.
-  for await (const chunk of child.stdout.setEncoding('utf8')) {
-    text += chunk;
-    await sleep(100);
-  }
-  const lines = text.trimEnd().split('\n');
+  const options = ['--import', './test/support/processes/import-for-tests.mjs', '--input-type=module'];
+  const child = spawn(process.execPath, [...options, '--eval', MANY_LINES]);
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (words: string) => {
+    said += words;
+  });
+  await once(child.stderr, 'data');
+  const written = await text(child.stdout);
+  const lines = written.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).n)).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
+  await until(() => / after \d/.test(said));
+  // Longer than a process waits for a reader that takes nothing.
+  expect(Number(said.split(' after ')[1])).toBeGreaterThan(10_000);
 });

@@ -45,11 +45,11 @@ export function methodNotAllowed(allowed: readonly string[]): ServerAnswer {
 
 /** Serves `handler` on a port; 0 picks a free one. */
 export async function startServer(handler: Handler, host: string, port: number): Promise<RunningServer> {
-  const server = http.createServer((request, response) => {
+  // Uploads may take as long as they take, and clients end idle connections before the service does.
+  const times = { requestTimeout: 0, keepAliveTimeout: 60_000 };
+  const server = http.createServer(times, (request, response) => {
     answerCall(handler, request, response).catch(() => response.destroy());
   });
-  // Uploads may take as long as they take.
-  server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -239,7 +239,7 @@ describe('jobs client', () => {
 describe('the job list', () => {
   /** A jobs API that knows its list under one spelling of the path only. */
   async function servingOnly(path: string, unknown = '{"code":404,"error":"path not found"}') {
-    const server = createServer((request, response) => {
+    const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       const known = new URL(request.url ?? '', 'http://here').pathname === path;
       const type = known || unknown.startsWith('{') ? 'application/json' : 'text/html';
       response.writeHead(known ? 200 : 404, { 'content-type': type });

@@ -29,7 +29,8 @@ type Respond = (request: http.IncomingMessage, response: http.ServerResponse, in
 
 async function serve(respond: Respond, options: Partial<SpeechOptions> = {}): Promise<Setup> {
   const seen: http.IncomingMessage[] = [];
-  const server = http.createServer((request, response) => {
+  // An idle connection stays open: after a stop of the process a request would meet its end.
+  const server = http.createServer({ keepAliveTimeout: 0 }, (request, response) => {
     seen.push(request);
     request.resume();
     respond(request, response, seen.length - 1);

@@ -14,7 +14,8 @@ export interface PrefixProxy {
 
 export async function startPrefixProxy(target: string, prefix: string): Promise<PrefixProxy> {
   const strays: string[] = [];
-  const server = createServer((incoming, answer) => {
+  // An idle connection stays open: after a stop of the process a request would meet its end.
+  const server = createServer({ keepAliveTimeout: 0 }, (incoming, answer) => {
     const { url = '', method, headers } = incoming;
     if (!url.startsWith(`${prefix}/`)) {
       strays.push(url);

@@ -23,7 +23,8 @@ export async function recordingServer(
   status: (index: number, request: RecordedRequest) => number | Promise<number> = () => 200,
 ): Promise<RecordingServer> {
   const requests: RecordedRequest[] = [];
-  const server = http.createServer(async (incoming, response) => {
+  // An idle connection stays open: after a stop of the process a request would meet its end.
+  const server = http.createServer({ keepAliveTimeout: 0 }, async (incoming, response) => {
     const chunks: Buffer[] = [];
     let whole = true;
     try {

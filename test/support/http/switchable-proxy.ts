@@ -13,7 +13,8 @@ export interface SwitchableProxy {
 export async function startSwitchableProxy(): Promise<SwitchableProxy> {
   let target: string | null = null;
   const agent = new http.Agent({ keepAlive: true });
-  const server = http.createServer((request, response) => {
+  // An idle connection stays open: after a stop of the process a request would meet its end.
+  const server = http.createServer({ keepAliveTimeout: 0 }, (request, response) => {
     if (target === null) {
       request.resume();
       response.writeHead(503).end();

@@ -34,7 +34,8 @@ export async function startListedService(jobs: readonly ListedJob[]) {
     created_at: new Date(createdAt).toISOString(),
     config: { type: 'transcription', notification_config: [{ url: CALLBACK_URL, contents: ['transcript'] }] },
   });
-  const server = createServer((request, response) => {
+  // An idle connection stays open: after a stop of the process a request would meet its end.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
     const [, id, part] = /^\/v2\/jobs\/?([^/]*)\/?(.*)$/.exec(pathname) ?? [];
     const answer = (body: unknown) => {

@@ -75,7 +75,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   setMaxListeners(0, faultsEnded.signal);
   const route: Route = { target, agent, faultsEnded: faultsEnded.signal };
   let count = 0;
-  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => {
+  // An idle connection stays open: after a stop of the process a request would meet its end.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (incoming, outgoing) => {
     count += 1;
     const { method = '', url = '' } = incoming;
     const fault = route.faultsEnded.aborted ? null : proxy.fault({ method, url, count });

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 /** What a subscriber's answer means. */
 async function resultOf(answer: (response: ServerResponse) => void) {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     request.resume().on('end', () => answer(response));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -110,20 +110,10 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await keysBelow('keys/')).toContain(key);
       });
 
+      // The others in test/unit/store/object-key.test.ts.
       it.each([
-        ['nothing', ''],
-        ['an absolute path', '/etc/passwd'],
         ['a parent segment', 'a/../../b'],
-        ['a dot segment', 'a/./b'],
-        ['an empty segment', 'a//b'],
-        ['a folder', 'a/'],
         ['the metadata folder', '.meta/a'],
-        ['the folder of uploads', '.TMP/a'],
-        ['NUL', 'a\0b'],
-        ['a line break', 'a\nb'],
-        ['a backslash', 'a\\..\\b'],
-        ['broken unicode', 'a\ud800b'],
-        ['a name over 255 bytes', `a/${'ü'.repeat(128)}`],
       ])('refuses %s as a key in every operation', async (_, key) => {
         await expect(put(key)).rejects.toThrow(StoreError);
         await expect(store.replace(key, Buffer.from(''), TEXT)).rejects.toThrow(StoreError);
@@ -183,13 +173,8 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect((await store.head('headers/context'))?.metadata).toEqual(metadata);
       });
 
-      it.each([
-        ['a value outside ASCII', { name: 'Müller' }],
-        ['a line break', { name: 'a\r\nx-amz-acl: public-read' }],
-        ['a value that ends in a blank', { name: 'a ' }],
-        ['an upper-case name', { Name: 'a' }],
-        ['more than 2 KB', { name: 'a'.repeat(2045) }],
-      ])('are refused rather than corrupted with %s', async (_, metadata) => {
+      it('are refused rather than corrupted', async () => {
+        const metadata = { name: 'a\r\nx-amz-acl: public-read' };
         const headers: ObjectHeaders = { contentType: 'text/plain', metadata };
         await expect(store.create('headers/bad', Buffer.from(''), headers)).rejects.toThrow(StoreError);
         await expect(store.replace('headers/bad', Buffer.from(''), headers)).rejects.toThrow(StoreError);
@@ -446,9 +431,9 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         }
       });
 
-      it.each(['/', '../', '.meta/', '.tmp', 'a//', 'a/../'])('refuses the prefix %j', async (prefix) => {
-        await expect(keysBelow(prefix)).rejects.toThrow(StoreError);
-        await expect(foldersBelow(prefix)).rejects.toThrow(StoreError);
+      it('refuses a prefix that climbs', async () => {
+        await expect(keysBelow('a/../')).rejects.toThrow(StoreError);
+        await expect(foldersBelow('a/../')).rejects.toThrow(StoreError);
       });
     });
 

@@ -1,4 +1,4 @@
-import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../src/ledger/hours.js';
@@ -115,29 +115,30 @@ describe('a damaged ledger', () => {
     for (const hour of HOURS) await removeSegments(hour);
     await damage();
     const { named, jobs, complete, lines, verified } = await readEverywhere();
-    expect({ named, verified }).toEqual({ named: naming(key()), verified: naming(key()) });
+    expect({ named, verified }).toEqual({ named: naming(key()), verified: [expect.stringContaining(key())] });
     expect(jobs).toEqual(OTHERS);
     expect({ complete, lines }).toEqual({ complete: false, lines: OTHERS.length });
   });
 
-  it.each(MERGED)('with %s is read whole while its segments are there', async (_, key, damage) => {
-    await mergeAll();
-    await damage();
-    const { named, jobs, lines, verified } = await readEverywhere();
-    expect({ named, verified }).toEqual({ named: naming(key()), verified: naming(key()) });
-    expect(jobs).toEqual(ALL);
-    expect(lines).toBe(ALL.length);
-  });
-
-  it.each(MERGED)('with %s keeps the segments until another record has them', async (_, key, damage) => {
-    await mergeAll();
-    await damage();
-    const { faults, deleted } = await merge(HOUR);
-    expect(faults.map(({ hour }) => hour)).toEqual([`ledger/${hourAt(DAMAGED)}`]);
-    expect(faults[0]?.reason).toContain(key());
-    expect(deleted).toBeGreaterThanOrEqual(OTHERS.length);
-    expect((await readEverywhere()).jobs).toEqual(ALL);
-  });
+  it.each(MERGED)(
+    'with %s is read whole while its segments are there, which stay until another record has them',
+    async (_, key, damage) => {
+      await mergeAll();
+      await damage();
+      const { named, jobs, lines, verified } = await readEverywhere();
+      expect({ named, verified }).toEqual({
+        named: naming(key()),
+        verified: [expect.stringContaining(key())],
+      });
+      expect(jobs).toEqual(ALL);
+      expect(lines).toBe(ALL.length);
+      const { faults, deleted } = await merge(HOUR);
+      expect(faults.map(({ hour }) => hour)).toEqual([`ledger/${hourAt(DAMAGED)}`]);
+      expect(faults[0]?.reason).toContain(key());
+      expect(deleted).toBeGreaterThanOrEqual(OTHERS.length);
+      expect((await readEverywhere()).jobs).toEqual(ALL);
+    },
+  );
 
   it('with a record whose hash is not that of the text keeps the segments', async () => {
     await mergeAll();
@@ -195,7 +196,10 @@ describe('a damaged ledger', () => {
     for (const isMerged of [false, true]) {
       if (isMerged) await merge();
       const { named, jobs, complete, verified } = await readEverywhere();
-      expect({ named, verified }).toEqual({ named: naming(name), verified: naming(name) });
+      expect({ named, verified }).toEqual({
+        named: naming(name),
+        verified: [expect.stringContaining(name)],
+      });
       expect({ jobs, complete }).toEqual({ jobs: rest, complete: false });
     }
   });
@@ -211,6 +215,14 @@ describe('a damaged ledger', () => {
       { hour: `ledger/${hourAt(DAMAGED)}`, reason: expect.stringContaining(segment(DAMAGED, 2)) },
     ]);
     expect(await store.head(segment(DAMAGED, 2))).not.toBeNull();
+  });
+
+  it('with a segment that appeared after its hour was merged is named by verify', async () => {
+    await mergeAll();
+    await copy(segment(DAMAGED, 5), segment(DAMAGED, 6));
+    await utimes(path(segment(DAMAGED, 6)), NOW / 1000, NOW / 1000);
+    const late = `${segment(DAMAGED, 6)} it appeared after its hour was merged; transcript-receiver merge --all merges it`;
+    expect((await readEverywhere()).verified).toEqual([late]);
   });
 
   it.each([

@@ -49,7 +49,7 @@ describe('a prefix', () => {
     assertPrefix('list', prefix);
   });
 
-  it.each(['/', 'a//', '../'])('is refused with the reason: %j', (prefix) => {
+  it.each(['/', 'a//', '../', '.meta/', '.tmp', 'a/../'])('is refused with the reason: %j', (prefix) => {
     expect(() => assertPrefix('list', prefix)).toThrow(`refused prefix ${JSON.stringify(prefix)}: it`);
   });
 
@@ -87,6 +87,8 @@ describe('headers', () => {
     [headers({ 'a b': 'x' }), 'refused metadata name "a b"'],
     [headers({ name: 'ü' }), 'refused metadata name: its value is not printable ASCII'],
     [headers({ name: ' x' }), 'its value is not printable ASCII'],
+    [headers({ name: 'a ' }), 'its value is not printable ASCII'],
+    [headers({ name: 'a\r\nb: c' }), 'its value is not printable ASCII'],
     [headers({ n: 'x'.repeat(2048) }), 'refused metadata: 2049 bytes, 2048 at most'],
   ])('that some store would change are refused with the reason: %j', (refused, reason) => {
     expect(() => assertHeaders('create', refused)).toThrow(reason);

@@ -337,58 +337,6 @@ describe('verify', () => {
     expect(report.refetch).toEqual([]);
   });
 
-  it('names what is lost of the ledger: a number, an hour with its file, a file, and what came late', async () => {
-    const hours = ['05', '06', '07', '08', '09'];
-    for (const hour of hours) {
-      for (const minute of ['01', '02', '03']) {
-        const at = `2026-03-04T${hour}:${minute}:00.000Z`;
-        const key = `jobs/j${hour}${minute}/transcript.txt`;
-        putSegment(store, at, [lineOf(`j${hour}${minute}`, [put(key, hour)], { receivedAt: at })]);
-      }
-    }
-    await mergeLedger({ store, clock: () => Date.parse('2026-03-04T12:00:00Z'), keepSegments: null });
-    expect(await run()).toMatchObject({ complete: true, faults: [], checked: 15 });
-    const folder = (hour: string) => `ledger/dt=2026-03-04/hour=${hour}/`;
-    const merged = (hour: string) => `ledger-hours/dt=2026-03-04/hour=${hour}/1`;
-    const object = (hour: string) =>
-      [...store.objects.keys()].find((key) => key.startsWith(`${merged(hour)}-`)) ?? '';
-    const lose = (prefix: string) => {
-      for (const key of [...store.objects.keys()]) if (key.startsWith(prefix)) store.objects.delete(key);
-    };
-    // A whole hour, with all that was merged of it.
-    for (const root of ['ledger/', 'ledger-hours/']) lose(`${root}dt=2026-03-04/hour=08/`);
-    // A merged object, and the segments of its hour.
-    const lost = object('06');
-    for (const prefix of [lost, folder('06')]) lose(prefix);
-    // Its object is that of another hour, of the same size, and its segments are gone.
-    const other = store.objects.get(object('09'));
-    if (other) store.objects.set(object('07'), other);
-    lose(folder('07'));
-    // A segment that no record has.
-    store.put(`${folder('05')}late~00000001.ndjson`, JSON.stringify(lineOf('late', [])));
-    // A segment that differs from its merged hour.
-    const changed = `${folder('09')}r~00000002.ndjson`;
-    store.put(changed, `${store.objects.get(changed)?.body} `);
-    // A number that was lost before it was merged.
-    for (const minute of ['01', '02', '03'])
-      putSegment(store, `2026-03-04T10:${minute}:00Z`, [lineOf('j', [])]);
-    lose(`${folder('10')}r~00000002`);
-
-    const { complete, faults } = await run();
-    expect(complete).toBe(false);
-    expect(faults).toEqual([
-      {
-        key: `${folder('05')}late~00000001.ndjson`,
-        reason: expect.stringContaining('it appeared after its hour was merged'),
-      },
-      { key: lost, reason: 'it is missing' },
-      { key: object('07'), reason: expect.stringContaining('its record') },
-      { key: changed, reason: 'it differs from its merged hour' },
-      { key: folder('08'), reason: 'it is lost with all that was merged of it' },
-      { key: folder('10'), reason: `${folder('10')} has lost number 2 of r` },
-    ]);
-  });
-
   it('finds with --deep a segment of the same size that differs from its merged hour', async () => {
     putJobs(3);
     await mergeLedger({ store, clock: () => NOW, keepSegments: null });

@@ -13,6 +13,8 @@ export interface IndexState {
   readonly until: number | null;
   /** When finished hours were listed again last; null before. */
   readonly relistedAt: number | null;
+  /** When what was missing was read again last, or was noticed first; null before. */
+  readonly retriedAt: number | null;
   /** The first hundred, newest first. */
   readonly missing: readonly MissingSegments[];
 }
@@ -33,6 +35,7 @@ export function readState(index: AskedIndex): IndexState {
     since: time('since'),
     until: time('until'),
     relistedAt: time('relistedAt'),
+    retriedAt: time('retriedAt'),
     missing: readMissing(index, MAX_MISSING),
   };
 }
@@ -63,7 +66,7 @@ export function countLines({ database }: AskedIndex): number {
 /** Times that are left out stay. */
 export function saveRange(
   database: DatabaseSync,
-  times: Partial<Pick<IndexState, 'since' | 'until' | 'relistedAt'>>,
+  times: Partial<Pick<IndexState, 'since' | 'until' | 'relistedAt' | 'retriedAt'>>,
 ): void {
   inTransaction(database, () => {
     for (const [name, time] of Object.entries(times))

@@ -39,7 +39,7 @@ export class OlderHours {
   readonly #maxBytes: number;
   /** The first open hour when what is older was looked at last. */
   #lookedIn: number | null = null;
-  readonly #isRetryDue = createRetryPace();
+  #isRetryDue: ReturnType<typeof createRetryPace> | null = null;
 
   constructor(taken: TakenHours, options: OlderHoursOptions) {
     this.#taken = taken;
@@ -115,12 +115,21 @@ export class OlderHours {
     return (await Promise.all(found)).flat();
   }
 
-  /** What was missing or damaged may have been restored. Its hours are read again, at first after a minute for each. */
+  /**
+   * What was missing or damaged may have been restored. Its hours are read again, at first after a minute for each, also by processes that
+   * end before.
+   */
   async *#retryMissing(): AsyncGenerator<void> {
     const missing = await this.#index.call('allMissing');
     const keys = missing.map(({ key }) => key);
     const hours = Map.groupBy(keys, (key) => hourAt(startOfHour(key)));
-    if (!this.#isRetryDue(keys, this.#now(), hours.size * MINUTE)) return;
+    const { retriedAt } = await this.#index.call('state');
+    this.#isRetryDue ??= createRetryPace(retriedAt);
+    const now = this.#now();
+    const isDue = this.#isRetryDue(keys, now, hours.size * MINUTE);
+    if (isDue || (retriedAt === null && keys.length > 0))
+      await this.#index.call('saveRange', { retriedAt: now });
+    if (!isDue) return;
     for (const [hour, own] of hours) {
       await this.#taken.readAgain(hour, own);
       yield;

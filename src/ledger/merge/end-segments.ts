@@ -8,6 +8,7 @@ import { readMergedSegments } from '../log/merged-segments.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
 import { segmentKey } from '../segment-key.js';
+import { deleteEach } from './delete-each.js';
 import type { MergeParts } from './merge-parts.js';
 
 /** Milliseconds from the last record of an hour to the end of its segments, for readers that listed its records before. */
@@ -41,10 +42,10 @@ export async function endSegments(
     const isCovered = coveredNumbers([record]).has;
     const keys = new Set(existing.filter(isCovered).map(({ key }) => key));
     const replaced = keys.size === 0 ? [] : await replacedBy(parts, record, keys, options);
-    for await (const _ of readAhead(replaced, concurrency, (key) => store.delete(key))) {
+    await deleteEach(store, replaced, concurrency, () => {
       options.onDeleted?.();
       options.signal?.throwIfAborted();
-    }
+    });
   }
 }
 

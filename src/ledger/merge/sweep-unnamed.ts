@@ -1,4 +1,5 @@
 import type { MergedHour } from '../log/merge-record.js';
+import { deleteEach } from './delete-each.js';
 import type { MergeParts } from './merge-parts.js';
 
 /** Milliseconds: a process that made an object writes its record within an hour, or never. */
@@ -13,7 +14,11 @@ export async function sweepUnnamed(
   if (faults.some(({ key }) => key.endsWith('.json'))) return 0;
   const now = clock() + store.clockOffset();
   const old = unnamed.filter(({ modifiedAt }) => isSweepable(modifiedAt, now));
-  for (const { key } of old) await store.delete(key);
+  await deleteEach(
+    store,
+    old.map(({ key }) => key),
+    1,
+  );
   return old.length;
 }
 

@@ -13,7 +13,12 @@ interface RemovalParts {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly onRemoved: (kind: RetentionClass, bytes: number) => void;
   readonly onFault: (key: string, reason: string) => void;
+  /** Objects that a line of this process records and that could not be removed. */
+  readonly recorded: Set<string>;
 }
+
+/** Objects that are remembered: some megabytes. Others get another line with each sweep. */
+const MAX_RECORDED = 100_000;
 
 const REMOVED_AT_ONCE = 16;
 
@@ -22,7 +27,7 @@ type Group = readonly [ExpiredObject, ...ExpiredObject[]];
 
 /**
  * Removes objects that have expired. A line per job, kind and source records them first, so that nothing is gone without a
- * line: what a kill or a failure leaves behind gets another line from the sweep that removes it. Rejects with `StoreError`
+ * line: what a kill leaves behind gets another line from the sweep that removes it. Rejects with `StoreError`
  * when lines could not be written.
  *
  * @param now milliseconds since the epoch
@@ -33,11 +38,15 @@ export async function removeExpired(
   now: number,
 ): Promise<void> {
   const groups = groupsOf(expired);
-  await Promise.all(groups.map((group) => parts.ledger.append(lineOf(group, now))));
+  const unrecorded = groupsOf(expired.filter(({ found }) => !parts.recorded.has(nameOf(found))));
+  await Promise.all(unrecorded.map((group) => parts.ledger.append(lineOf(group, now))));
   await pLimit(REMOVED_AT_ONCE).map(groups, (group) => removeGroup(parts, group));
 }
 
-async function removeGroup({ store, onRemoved, onFault }: RemovalParts, group: Group): Promise<void> {
+async function removeGroup(
+  { store, onRemoved, onFault, recorded }: RemovalParts,
+  group: Group,
+): Promise<void> {
   const attempt = (key: string, work: () => Promise<void>) =>
     work().catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
@@ -46,10 +55,17 @@ async function removeGroup({ store, onRemoved, onFault }: RemovalParts, group: G
   // Traces first: the next sweep finds them only by the objects.
   await attempt(group[0].found.key, () => removeTraces(store, group));
   for (const { kind, found } of requestFirst(group)) {
+    if (recorded.size < MAX_RECORDED) recorded.add(nameOf(found));
     await attempt(found.key, async () => {
       if ((await store.expiry.remove(found)) === 'removed') onRemoved(kind, found.size);
+      recorded.delete(nameOf(found));
     });
   }
+}
+
+/** Another object at the same key is recorded by itself. */
+function nameOf({ key, modifiedAt }: ExpiredObject['found']): string {
+  return `${key} ${modifiedAt.getTime()}`;
 }
 
 /** Without its request.json a body is not found by its id any more; the reverse would be one that is found and cannot be read. */

@@ -25,7 +25,8 @@ const SWEEP_EVERY = 24 * 3_600_000;
 
 /** Sweeps once a day, whichever replica does, and again when the periods have changed; until `stop`. */
 export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> } {
-  const { parts, isStoreReady, isBusy, onReport, onFault } = options;
+  const { isStoreReady, isBusy, onReport, onFault } = options;
+  const parts = { ...options.parts, recorded: new Set<string>() };
 
   async function lookOnce(signal: AbortSignal): Promise<void> {
     if (!isStoreReady()) return;

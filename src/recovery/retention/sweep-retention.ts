@@ -21,6 +21,8 @@ export interface RetentionParts {
   readonly periods: RetentionPeriods;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** What sweeps of this process recorded and could not remove: it gets no further line. Default: nothing. */
+  readonly recorded?: Set<string>;
 }
 
 /** What a sweep removed. */
@@ -59,7 +61,7 @@ export async function sweepRetention(
   signal?: AbortSignal,
   pause?: Pause,
 ): Promise<RetentionReport> {
-  const { store, ledger, periods, clock } = parts;
+  const { store, ledger, periods, clock, recorded = new Set() } = parts;
   const now = clock();
   const expiredBefore: ExpiredBefore = (kind) => now - (periods[kind] ?? Number.POSITIVE_INFINITY);
   const kinds: Partial<Record<RetentionClass, ExpiredCount>> = {};
@@ -78,7 +80,7 @@ export async function sweepRetention(
   async function take(expired: AsyncIterable<ExpiredObject>, { onFault } = search): Promise<void> {
     for await (const batch of batches(expired)) {
       throwIfAborted(signal);
-      await removeExpired({ store, ledger, onFault, onRemoved }, batch, clock());
+      await removeExpired({ store, ledger, onFault, onRemoved, recorded }, batch, clock());
     }
     throwIfAborted(signal);
   }

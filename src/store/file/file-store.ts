@@ -264,11 +264,12 @@ function createSweep({ root, temporary, meta }: Parts): (olderThan: Date) => Pro
   let metaSweptAt = 0;
   return async (olderThan) => {
     await root.check();
+    const swept = await sweepTempFiles(temporary, olderThan);
     if (Date.now() - metaSweptAt > META_SWEEP_EVERY) {
       metaSweptAt = Date.now();
       await sweepMeta({ root: root.path, metaRoot: join(root.path, '.meta'), meta, olderThan });
     }
-    return sweepTempFiles(temporary, olderThan);
+    return swept;
   };
 }
 

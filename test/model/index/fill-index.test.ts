@@ -13,7 +13,8 @@ import { StoreError } from '../../../src/store/object-store.js';
 import { endSent } from '../../../src/subscribers/send/end-sent.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
-import { retriedWithUnreadable } from '../../support/store/unreadable-objects.js';
+import { retriedWithUnlistable } from '../../support/store/unlistable-folders.js';
+import { withUnreadable } from '../../support/store/unreadable-objects.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { drawnQuery, expectAnswers } from './expect-answers.js';
 import {
@@ -27,8 +28,8 @@ import {
 
 /**
  * What fills the index, against a plain loop over what the store has: replicas write while time passes, calls of the store and of the index
- * fail, the process is killed and begins again, segments are lost and come back, lines are damaged, and single objects cannot be read for a
- * while.
+ * fail, the process is killed and begins again, segments are lost and come back, lines are damaged, and single objects cannot be read and
+ * single hours not be listed for a while.
  */
 
 const MINUTE = 60_000;
@@ -49,6 +50,10 @@ const drawnStep = fc.record({
 function isFollowed(key: string, keys: readonly string[]): boolean {
   const writer = key.slice(0, key.lastIndexOf('~') + 1);
   return keys.some((other) => other.startsWith(writer) && other > key);
+}
+
+function folderOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/') + 1);
 }
 
 async function merge(store: MemoryStore, now: number): Promise<void> {
@@ -99,8 +104,9 @@ describe('what fills the index', () => {
           damaged: fc.array(fc.nat(), { maxLength: 1 }),
           isRepaired: fc.boolean(),
           denied: fc.array(fc.nat(), { maxLength: 3 }),
+          unlisted: fc.array(fc.nat(), { maxLength: 2 }),
         }),
-        async (drawn, steps, queries, { lost, back, damaged, isRepaired, denied }) => {
+        async (drawn, steps, queries, { lost, back, damaged, isRepaired, denied, unlisted }) => {
           run += 1;
           const path = `${folder.path}/${run}.sqlite`;
           const { segments, lines, attempts } = writeLedger(drawn);
@@ -111,6 +117,8 @@ describe('what fills the index', () => {
             );
           const [isLost, comesBack, isDamaged] = [pick(lost), pick(back), pick(damaged)];
           const isDenied = new Set(denied.map((each) => keys[each % keys.length] ?? ''));
+          const unlistable = unlisted.map((each) => folderOf(keys[each % keys.length] ?? ''));
+          const isHidden = (key: string) => isDenied.has(key) || unlistable.includes(folderOf(key));
           const isBack = (key: string) =>
             comesBack.has(key) || (isRepaired && isDamaged.has(key) && !isLost.has(key));
           let now = FIRST;
@@ -130,7 +138,10 @@ describe('what fills the index', () => {
             index?.close();
             index = createLedgerIndex(path, 'store');
             filler = createIndexFiller({
-              store: retriedWithUnreadable(store, (key) => isDenied.has(key)),
+              store: retriedWithUnlistable(
+                withUnreadable(store, (key) => isDenied.has(key)),
+                () => unlistable,
+              ),
               ...{ clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
               ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
             });
@@ -173,7 +184,7 @@ describe('what fills the index', () => {
             for (const { place } of lines) {
               const key = segmentKey({ ...place, hour: hourAt(place.hour) });
               const isRead = until !== null && place.written >= since && place.written < until;
-              if (isRead && store.objects.has(key) && !isDamaged.has(key) && !isDenied.has(key))
+              if (isRead && store.objects.has(key) && !isDamaged.has(key) && !isHidden(key))
                 expect(found).toContain(JSON.stringify(place));
             }
           }
@@ -186,11 +197,11 @@ describe('what fills the index', () => {
           const isKnown = (place: Placed['place']) =>
             own.findLines({ limit: 1000 }).some((each) => isDeepStrictEqual(each, place));
           const lacking = lines.filter(
-            ({ place }) =>
-              isDenied.has(segmentKey({ ...place, hour: hourAt(place.hour) })) && !isKnown(place),
+            ({ place }) => isHidden(segmentKey({ ...place, hour: hourAt(place.hour) })) && !isKnown(place),
           );
           if (lacking.length > 0) expect(own.state().missing).not.toEqual([]);
           isDenied.clear();
+          unlistable.length = 0;
           for (const [at, { written: time, content }] of segments.entries())
             if (isBack(keys[at] ?? '')) store.put(keys[at] ?? '', textOf(content), time);
           // The pause before what is missing is read again begins when that is noticed, which may be now.

@@ -31,7 +31,13 @@ describe('a damaged index', () => {
     expect(() => damaged.apply([])).toThrow();
     damaged.close();
     const next = createLedgerIndex(path, 'store');
-    expect(next.state()).toEqual({ since: null, until: null, relistedAt: null, missing: [] });
+    expect(next.state()).toEqual({
+      since: null,
+      until: null,
+      relistedAt: null,
+      retriedAt: null,
+      missing: [],
+    });
     next.close();
   });
 });

@@ -1,6 +1,7 @@
 import { lstat, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifAbsent } from '../file-errors.js';
+import type { StoreError } from '../../object-store.js';
+import { fileStoreError, ifAbsent } from '../file-errors.js';
 import { inodeAt } from '../read-file.js';
 import { type FileMeta, stemOf } from './file-meta.js';
 import { parseMetaName } from './meta-names.js';
@@ -15,18 +16,26 @@ interface SweepPlace {
 /**
  * Removes orphaned metadata: of objects that never became visible, were replaced or were deleted while the process
  * died. Keeps the only metadata of an object, whatever its inode, because a restored backup has new inodes. Age counts
- * from the last change of the inode (ctime), which a restore resets: metadata restored before its objects stays.
+ * from the last change of the inode (ctime), which a restore resets: metadata restored before its objects stays. A folder that cannot be
+ * read keeps no other from it: throws the first `StoreError` in the end.
  */
 export async function sweepMeta(place: SweepPlace, folder = ''): Promise<void> {
   const entries = await opendir(join(place.metaRoot, folder)).catch(ifAbsent(null));
   if (entries === null) return;
   const files: string[] = [];
+  let first: StoreError | null = null;
+  const attempt = (at: string, work: Promise<void>) =>
+    work.catch((error: unknown) => {
+      first ??= fileStoreError('sweep', at, error);
+    });
   // `readdir` would hold the names of a million jobs at once. Their folders hold no more files than a job has artefacts.
   for await (const entry of entries) {
-    if (entry.isDirectory()) await sweepMeta(place, join(folder, entry.name));
+    const at = join(folder, entry.name);
+    if (entry.isDirectory()) await attempt(at, sweepMeta(place, at));
     else if (entry.isFile()) files.push(entry.name);
   }
-  if (files.length > 0) await sweepFolder(place, folder, files);
+  if (files.length > 0) await attempt(folder, sweepFolder(place, folder, files));
+  if (first !== null) throw first;
 }
 
 async function sweepFolder(place: SweepPlace, folder: string, files: readonly string[]): Promise<void> {

@@ -272,6 +272,23 @@ describe('what the index cannot read of the ledger', () => {
     });
   });
 
+  it('is read again also where each process that fills the index ends at once', async () => {
+    const begin = () =>
+      createIndexFiller({
+        ...{ store, index, clock: () => now },
+        ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+      });
+    const putBack = takeOut([FIRST]);
+    await fillAll(begin());
+    putBack();
+    now += MINUTE / 2;
+    await fillAll(begin());
+    expect(await missing()).toHaveLength(1);
+    now += MINUTE / 2;
+    await fillAll(begin());
+    expect(await missing()).toEqual([]);
+  });
+
   it('is read again ever more rarely, and at least hourly', async () => {
     const putBack = takeOut([FIRST]);
     await fillAll(filler);

@@ -283,6 +283,26 @@ describe('a sweep by age', () => {
     expect(await keys()).toEqual([stuck]);
   });
 
+  it('records what it cannot remove once, and what is found beside it later', async () => {
+    const { put, parts, store, lines } = newArchive();
+    const stuck = await put('jobs/j1/data', 50 * DAY);
+    let isStuck = true;
+    const recorded = new Set<string>();
+    const sweep = () =>
+      sweepRetention({
+        ...{ ...parts(PERIODS), recorded },
+        store: stuckAt(store, (key) => isStuck && key === stuck),
+      });
+    await sweep();
+    await sweep();
+    expect(lines).toMatchObject([{ jobId: 'j1', expired: { kind: 'data', objects: 1 } }]);
+    await put('jobs/j1/conflicts/data.1', 50 * DAY);
+    isStuck = false;
+    await sweep();
+    expect(lines).toHaveLength(2);
+    expect(recorded.size).toBe(0);
+  });
+
   it('goes on behind any number of them, and leaves of the ledger their hours alone', async () => {
     const { put, keys, parts, store } = newArchive();
     for (let n = 0; n < 101; n += 1) await put(`jobs/j1/conflicts/data.${n}`, 60 * DAY);

@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -187,6 +187,18 @@ describe('the file store', () => {
     it('keeps recent files: their object may be about to appear', async () => {
       await sweep(new Date(Date.now() - 60_000));
       expect(await files('.meta')).toHaveLength(7);
+    });
+
+    it('goes on beside a folder that cannot be read, and names it in the end', async () => {
+      const orphans = Array.from({ length: 8 }, (_, n) => `orphan${n}`);
+      for (const name of ['stuck', ...orphans]) {
+        await mkdir(`${folder}/store/.meta/${name}`);
+        await writeFile(`${folder}/store/.meta/${name}/f#3.json`, '{}');
+      }
+      // A link to itself fails for root as well.
+      await symlink('stuck', `${folder}/store/stuck`);
+      await expect(sweep(later())).rejects.toThrow(/^sweep: .*"stuck"/);
+      expect((await files('.meta')).filter((name) => name === 'f#3.json')).toHaveLength(1);
     });
 
     it('leaves the metadata of restored objects, and of objects that are restored after it', async () => {

@@ -14,23 +14,22 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
     let place: StoreUnderTest;
     let proxy: FaultProxy;
     let store: ObjectStore;
+    /** Only for what hangs: on a busy machine its later attempts may run out of time as well, after they were done. */
+    let impatient: ObjectStore;
 
     beforeAll(async () => {
       place = await open();
       proxy = await startFaultProxy(place.options.s3?.endpoint ?? '');
-      const s3 = {
-        ...place.options.s3,
-        endpoint: proxy.url,
-        retryDelayMs: 20,
-        requestTimeoutMs: 3_000,
-      };
-      store = await openStore({ ...place.options, s3 });
+      const s3 = { ...place.options.s3, endpoint: proxy.url, retryDelayMs: 20 };
+      store = await openStore({ ...place.options, s3: { ...s3, requestTimeoutMs: 60_000 } });
+      impatient = await openStore({ ...place.options, s3: { ...s3, requestTimeoutMs: 3_000 } });
     });
     afterEach(() => {
       proxy.fault = () => null;
     });
     afterAll(async () => {
       await store?.close();
+      await impatient?.close();
       await proxy?.close();
       await place?.dispose();
     });
@@ -82,15 +81,18 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
 
     it('gets a silent attempt over with and goes on', async () => {
       onEach(PUT, { kind: 'hang' }, null);
-      expect(await store.create('faults/hang', Buffer.from('x'), HEADERS)).toBe('created');
+      expect(['created', 'exists']).toContain(
+        await impatient.create('faults/hang', Buffer.from('x'), HEADERS),
+      );
+      expect(await contentOf('faults/hang')).toBe('x');
     });
 
     it('sends a part again whose connection takes no more of it', async () => {
       onEach(PUT, { kind: 'hang' }, null);
       const part = randomBytes(store.partSize);
-      const upload = await store.startUpload('faults/hanging-part', HEADERS);
+      const upload = await impatient.startUpload('faults/hanging-part', HEADERS);
       await upload.write(part);
-      expect(await upload.complete()).toBe('created');
+      expect(['created', 'exists']).toContain(await upload.complete());
       const reading = await store.read('faults/hanging-part');
       expect(reading && (await buffer(reading.body)).equals(part)).toBe(true);
     });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type ObjectHeaders, StoreError } from '../../../../src/store/object-store.js';
 import type { S3Settings } from '../../../../src/store/s3/s3-options.js';
 import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
@@ -9,16 +10,35 @@ import { openStandInStore, PREFIX, type StandInStore } from '../../../support/st
 const HEADERS: ObjectHeaders = { contentType: 'application/json', metadata: { 'job-id': 'j1' } };
 const KEY = 'jobs/j1/transcript.json';
 const BODY = Buffer.from('{"a":1}');
+const HANG: Misbehaviour = { kind: 'hang' };
 
 describe('an S3 create', () => {
   let under: StandInStore;
 
-  afterEach(() => under.close());
+  afterEach(async () => {
+    jest.useRealTimers();
+    await under.close();
+  });
 
-  async function createWhile(faults: (Misbehaviour | null)[], settings: S3Settings = {}) {
+  /** Time-outs end when the test says so, however long the machine takes. */
+  function useManualTimers(): void {
+    jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'queueMicrotask', 'setImmediate', 'setInterval'] });
+  }
+
+  /** Lets the time of an attempt pass once it hangs. */
+  async function endHanging(attempt: number, timeoutMs: number): Promise<void> {
+    while (puts().length < attempt) await nextTurn();
+    jest.advanceTimersByTime(timeoutMs);
+  }
+
+  async function openWith(faults: (Misbehaviour | null)[], settings: S3Settings): Promise<void> {
     under = await openStandInStore(settings);
     under.standIn.misbehave = ({ operation, attempt }) =>
       operation === 'PutObject' ? (faults[attempt - 1] ?? null) : null;
+  }
+
+  async function createWhile(faults: (Misbehaviour | null)[], settings: S3Settings = {}) {
+    await openWith(faults, settings);
     return under.store.create(KEY, BODY, HEADERS);
   }
 
@@ -76,15 +96,20 @@ describe('an S3 create', () => {
   });
 
   it('times out without a response, and is retried', async () => {
-    expect(await createWhile([{ kind: 'hang' }], { requestTimeoutMs: 2_000 })).toBe('created');
+    await openWith([HANG], { requestTimeoutMs: 2_000 });
+    useManualTimers();
+    const creating = under.store.create(KEY, BODY, HEADERS);
+    await endHanging(1, 2_000);
+    expect(await creating).toBe('created');
     expect(puts()).toHaveLength(2);
   });
 
   it('times out within the deadline of all attempts', async () => {
-    const hang = { kind: 'hang' } as const;
-    // The second one ends within the deadline however late it begins, and a third one would not begin.
-    const limits = { requestTimeoutMs: 1_500, retryDeadlineMs: 4_400 };
-    await expect(createWhile([hang, hang, hang, hang], limits)).rejects.toThrow(/did not answer/);
+    await openWith([HANG, HANG, HANG, HANG], { requestTimeoutMs: 1_500, retryDeadlineMs: 4_400 });
+    useManualTimers();
+    const refused = expect(under.store.create(KEY, BODY, HEADERS)).rejects.toThrow(/did not answer/);
+    for (const attempt of [1, 2]) await endHanging(attempt, 1_500);
+    await refused;
     expect(puts()).toHaveLength(2);
   });
 

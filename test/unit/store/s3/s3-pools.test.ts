@@ -6,7 +6,8 @@ import { until } from '../../../support/until.js';
 const HEADERS = { contentType: 'text/plain', metadata: {} };
 /** More than what sockets take in on the way. */
 const LARGE = Buffer.alloc(24 * 1024 * 1024, 'x');
-const SOON = 3_000;
+/** Milliseconds after which a wait ends, longer than a process stands still. */
+const SOON = 12_000;
 
 /** All at the same time, each with a store of its own: they wait for time-outs. */
 describe('connections to the store', () => {
@@ -19,9 +20,9 @@ describe('connections to the store', () => {
     const under = await openStandInStore({
       maxSockets: 1,
       retries: 0,
-      connectTimeoutMs: 2_000,
+      connectTimeoutMs: SOON,
       requestTimeoutMs: SOON,
-      partTimeoutMs: 20_000,
+      partTimeoutMs: 60_000,
     });
     opened.push(under);
     under.standIn.state.put(`${PREFIX}large`, LARGE, {});

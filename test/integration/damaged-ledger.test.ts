@@ -201,6 +201,7 @@ describe('a damaged ledger', () => {
         verified: [expect.stringContaining(name)],
       });
       expect({ jobs, complete }).toEqual({ jobs: rest, complete: false });
+      expect(verified[0]?.startsWith(`ledger/${hourAt(DAMAGED)}`)).toBe(true);
     }
   });
 

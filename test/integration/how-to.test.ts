@@ -84,7 +84,9 @@ describe('a-transcript-is-missing.md', () => {
     const [look = '', fetch = '', unknown = ''] = (await blocks('a-transcript-is-missing.md', 'sh')).map(
       (block) => block.replaceAll('650krlru2e', id),
     );
-    expect(await shell(look)).toMatchObject({ code: 2, stdout: expect.stringMatching(/: Missing\n/) });
+    const missing =
+      /: Missing\nThe service [\s\S]*, region eu1: status .*\n {2}The service reports no errors\./;
+    expect(await shell(look)).toMatchObject({ code: 2, stdout: expect.stringMatching(missing) });
     expect((await shell(look)).stdout).toContain(fetch.trim());
     expect((await shell(fetch)).code).toBe(0);
     expect(await shell(look)).toMatchObject({ code: 0, stdout: expect.stringMatching(/: Stored\n/) });

@@ -61,20 +61,6 @@ describe('commands about a job', () => {
       expect(proposed(stdout)).toEqual([]);
     });
 
-    it('leads from a lost callback to the stored transcript, by the command that it proposes', async () => {
-      const id = await lost.lose();
-      const before = await cli('job', id);
-      expect(before.code).toBe(2);
-      expect(before.stdout).toMatch(/: Missing\nThe service /);
-      expect(before.stdout).toMatch(
-        /The service, region eu1: status .*\n {2}The service reports no errors\./,
-      );
-      const [command = ''] = proposed(before.stdout);
-      expect(command).toBe(`refetch ${id}`);
-      expect((await cli(...command.split(' '))).code).toBe(0);
-      expect(await cli('job', id)).toMatchObject({ code: 0, stdout: expect.stringMatching(/: Stored\n/) });
-    });
-
     it('waits longer for the service than an open page does', async () => {
       const id = await lost.lose();
       const proxy = await startFaultProxy(lost.simulator.batchUrls.eu1 ?? '');

@@ -135,19 +135,16 @@ describe('a subscriber', () => {
     expect(await figures()).toMatchObject({ sent: 1, untried: 0, retried: 4, lagSeconds: 0 });
   });
 
-  it.each([400, 401, 403, 404, 405, 413, 301, 302, 307])(
-    'that answers %i once is sent the event again',
-    async (status) => {
-      const { server, outbox, figures, append } = await subscribed({
-        answer: (index) => (index < 2 ? status : 200),
-      });
-      const line = storedLine();
-      await append(line);
-      await until(async () => (await figures())?.sent === 1);
-      expect(idsOf(server)).toEqual(Array(3).fill(line.deliveryId));
-      expect(outbox.dead).toEqual([]);
-    },
-  );
+  it.each([400, 404, 302])('that answers %i once is sent the event again', async (status) => {
+    const { server, outbox, figures, append } = await subscribed({
+      answer: (index) => (index < 2 ? status : 200),
+    });
+    const line = storedLine();
+    await append(line);
+    await until(async () => (await figures())?.sent === 1);
+    expect(idsOf(server)).toEqual(Array(3).fill(line.deliveryId));
+    expect(outbox.dead).toEqual([]);
+  });
 
   it('that answers 410 ends the event, which is kept, and is left alone until an operator sends it with success', async () => {
     const { store, server, outbox, append } = await subscribed({

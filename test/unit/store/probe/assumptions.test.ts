@@ -60,7 +60,9 @@ describe('a server that differs from S3 in', () => {
   });
 
   it('nothing is probed with few requests, and left as it was', async () => {
-    expect((await probeStore(place.store)).trustworthy).toBe(true);
+    const holds = { conditionalPut: 'holds', conditionalComplete: 'holds' };
+    const expected = { writable: true, ...holds, trustworthy: true, findings: { length: 3 } };
+    expect(await probeStore(place.store)).toMatchObject(expected);
     const { requests, state } = place.standIn;
     const ofListing = requests.filter(({ key }) => key.includes('/listing/')).length;
     expect(ofListing).toBe(24);

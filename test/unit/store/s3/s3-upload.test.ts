@@ -39,18 +39,6 @@ describe('an S3 upload in parts', () => {
     done,
   });
 
-  it.each<[string, Misbehaviour]>([
-    ['500', error(500, 'InternalError')],
-    ['a reset', { kind: 'reset' }],
-    ['a lost answer', { kind: 'reset', done: true }],
-    ['an error inside a 200', { kind: 'error200', code: 'SlowDown' }],
-  ])('repeats a part after %s', async (_, fault) => {
-    misbehaveOn('UploadPart', fault, fault, null);
-    expect(await (await written()).complete()).toBe('created');
-    expect(object()?.body.length).toBe(PART + 3);
-    expect(object()?.body.subarray(-4).toString()).toBe('aend');
-  });
-
   it('fails a part that cannot be sent, completes nothing, and leaves nothing', async () => {
     misbehaveOn('UploadPart', error(500, 'InternalError'));
     const upload = await under.store.startUpload(KEY, HEADERS);

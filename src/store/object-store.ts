@@ -202,6 +202,8 @@ export interface ListRange {
   readonly direct?: boolean;
   /** Ends the listing, which then throws its reason; no further call is made. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with a folder that cannot be read, where the store has folders: the listing goes on beside it. Default: it throws. */
+  readonly onUnreadable?: ((folder: string, error: StoreError) => void) | undefined;
 }
 
 export interface ListedObject {

@@ -3,7 +3,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareKeys, isListed, sortKeys } from '../object-key.js';
 import type { ListedObject, ListRange } from '../object-store.js';
-import { ifAbsent, isAbsent } from './file-errors.js';
+import { errnoOf, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { guardIfThere } from './file-folders.js';
 import type { FileRoot } from './file-root.js';
 
@@ -19,6 +19,7 @@ interface ListSearch {
   readonly anyOrder?: boolean | undefined;
   readonly direct?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly onUnreadable?: ListRange['onUnreadable'];
 }
 
 /**
@@ -151,7 +152,11 @@ async function* namesIn(
       if (name !== null && isWanted(name) && mayHold(folder, name, search)) yield name;
     }
   } catch (error) {
-    if (!isAbsent(error)) throw error;
+    if (isAbsent(error)) return;
+    if (errnoOf(error) === null) throw error;
+    const failure = fileStoreError('list', folder, error);
+    if (search.onUnreadable === undefined) throw failure;
+    search.onUnreadable(folder, failure);
   }
 }
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hourAt } from '../../../src/ledger/hours.js';
 import { scanLines } from '../../../src/ledger/log/scan-lines.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
+import type { CopyReport } from '../../../src/operations/actions/copy/copy-report.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { writeHour } from '../../support/ledger/file-ledger.js';
@@ -161,6 +162,28 @@ describe('copy-store as a process', () => {
     const all = [0, Number.MAX_SAFE_INTEGER] as const;
     expect(await placesOf(copy, ...all)).toEqual(await placesOf(store, ...all));
     await copy.close();
+  });
+
+  it('copies what is beside folders that cannot be read, names each, and may be served without them only on demand', async () => {
+    const hour = hourAt(Math.floor(Date.now() / HOUR) * HOUR - 9 * HOUR);
+    await writeHour(store, Math.floor(Date.now() / HOUR) * HOUR - 9 * HOUR, { segments: 3, lines: 2 });
+    for (const job of ['j1', 'j2', 'j3']) await store.create(`jobs/${job}/data`, Buffer.from('x'), PLAIN);
+    const unreadable = [`ledger/${hour}`, 'jobs/j2/'];
+    for (const folder of unreadable) await chmod(join(from.path, folder), 0);
+    try {
+      const { code, stdout } = await readOnly([...args(), '--json']);
+      const { faults, finished } = JSON.parse(stdout) as CopyReport;
+      expect({ code, finished, keys: faults.map(({ key }) => key) }).toEqual({
+        ...{ code: 3, finished: false, keys: unreadable },
+      });
+      expect((await readOnly([...args(), '--accept-missing', '--json'])).stdout).toMatch(/"finished": ?true/);
+    } finally {
+      for (const folder of unreadable) await chmod(join(from.path, folder), 0o700);
+    }
+    const copy = await openStore({ url: `file:${to.path}`, fsync: false });
+    expect(await Array.fromAsync(copy.keys('jobs/'))).toEqual(['jobs/j1/data', 'jobs/j3/data']);
+    await copy.close();
+    expect((await runCommand(args(), env())).code).toBe(0);
   });
 
   it('says what is wrong, with the exit code of each', async () => {

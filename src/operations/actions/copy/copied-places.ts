@@ -8,7 +8,7 @@ import {
   RETENTION_FOLDER,
 } from '../../../archive/layout.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../../../ledger/ledger-keys.js';
-import type { ListedObject, ObjectStore } from '../../../store/object-store.js';
+import type { ListedObject, ListRange, ObjectStore } from '../../../store/object-store.js';
 
 /**
  * What is copied, in its order. Marks of erasure come first, so that a part of a copy never brings an erased job back. A position in the
@@ -39,18 +39,26 @@ export function isErasureMark(key: string): boolean {
  */
 const CLAIM = /^(?:outbox\/[^/]+|\.notices)\/claim-\d+\.json$/;
 
-/** Objects of a part of a store, in the order of keys. */
-export type ListPlace = (store: ObjectStore) => AsyncIterable<ListedObject>;
+/**
+ * Objects of a part of a store, in the order of keys.
+ *
+ * @param onUnreadable as of `ListRange`
+ */
+export type ListPlace = (
+  store: ObjectStore,
+  onUnreadable?: ListRange['onUnreadable'],
+) => AsyncIterable<ListedObject>;
 
 /** The parts of a store that are copied one after the other. */
 export function copiedPlaces(): readonly ListPlace[] {
   return [
     ...FIRST.map(
       (folder): ListPlace =>
-        (store) =>
-          copied(store.list(folder), () => true),
+        (store, onUnreadable) =>
+          copied(store.list(folder, { onUnreadable }), () => true),
     ),
-    (store) => copied(store.list(''), (key) => !FIRST.some((folder) => key.startsWith(folder))),
+    (store, onUnreadable) =>
+      copied(store.list('', { onUnreadable }), (key) => !FIRST.some((folder) => key.startsWith(folder))),
   ];
 }
 
@@ -65,6 +73,6 @@ async function* copied(
 
 /** Whether there is anything that is copied. Throws `StoreError`. */
 export async function hasContent(store: ObjectStore): Promise<boolean> {
-  for (const list of copiedPlaces()) for await (const _ of list(store)) return true;
+  for (const list of copiedPlaces()) for await (const _ of list(store, () => {})) return true;
   return false;
 }

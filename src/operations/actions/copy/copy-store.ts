@@ -1,6 +1,11 @@
 import { createMerger } from '../../../ledger/merge/merge.js';
 import { span } from '../../../lib/text/amounts.js';
-import { type ObjectStore, PartialListingError, StoreError } from '../../../store/object-store.js';
+import {
+  type ListRange,
+  type ObjectStore,
+  PartialListingError,
+  StoreError,
+} from '../../../store/object-store.js';
 import { createOutageCheck } from '../../../store/outage-check.js';
 import { writeCopyMark } from '../../../store/probe/copy-mark.js';
 import { createByteGate } from './byte-gate.js';
@@ -108,9 +113,10 @@ async function eachPlace(
   step: Step,
   work: (run: Run, pair: KeyPair) => Promise<void>,
 ): Promise<void> {
-  const { from, to, signal, report, onProgress } = run;
+  const { from, to, signal, report, onProgress, addFault } = run;
+  const onUnreadable: ListRange['onUnreadable'] = (folder, { message }) => addFault(folder, message);
   for (const list of copiedPlaces()) {
-    await eachAtOnce(pairKeys(list(from), list(to)), AT_ONCE, async (pair) => {
+    await eachAtOnce(pairKeys(list(from, onUnreadable), list(to)), AT_ONCE, async (pair) => {
       signal.throwIfAborted();
       await attempt(run, pair.key, () => work(run, pair));
       onProgress(step, report);

@@ -5,6 +5,6 @@ shift
 for attempt in $(seq "$times"); do
   "$@" && exit 0
   echo "attempt $attempt of $times failed: $*"
-  [ "$attempt" = "$times" ] || sleep $((attempt * 5))
+  [ "$attempt" = "$times" ] || sleep $((attempt * 15))
 done
 exit 1

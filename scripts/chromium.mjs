@@ -20,6 +20,8 @@ export function launchChromium() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? BROWSERS.find((path) => existsSync(path)),
     headless: true,
+    // A busy machine starts it more slowly than Playwright's 30 s.
+    timeout: 150_000,
     args: FLAGS,
   });
 }

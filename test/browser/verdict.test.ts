@@ -29,7 +29,7 @@ describe('the light', () => {
 
   it('is green when callbacks are accepted and every job was seen, of addresses of no region as well', async () => {
     await sendCallback(fixture.service, 'id=first-job&status=success', TRANSCRIPT, JSON_TYPE);
-    await banner(fixture).getByText('All is well').waitFor({ timeout: 80_000 });
+    await banner(fixture).getByText('All is well').waitFor();
     await fixture.dashboard.page.getByText('Facts behind the verdict').click();
     const callbacks = tile(fixture, 'Callbacks');
     await callbacks.getByText('Accepted', { exact: true }).waitFor();
@@ -50,7 +50,7 @@ describe('the light', () => {
         { 'x-t': 'not-the-secret' },
         'intake',
       );
-    await banner(fixture).getByText('Act now').waitFor({ timeout: 80_000 });
+    await banner(fixture).getByText('Act now').waitFor();
     const issue = banner(fixture).locator('.issue').first();
     await until(async () => (await issue.textContent())?.startsWith('6 callbacks') === true);
     expect(await issue.textContent()).toMatch(
@@ -67,7 +67,7 @@ describe('the light', () => {
   it('does not call complete what no reconcile could see', async () => {
     fixture.lost.simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     const expected = tile(fixture, 'Expected and received');
-    await expected.getByText('Unknown', { exact: true }).waitFor({ timeout: 80_000 });
+    await expected.getByText('Unknown', { exact: true }).waitFor();
     expect(await expected.getAttribute('class')).toContain('neutral');
     expect(await expected.textContent()).not.toMatch(/Complete|0 of 0|Every expected/);
     await picture(fixture, 'unknown');
@@ -90,7 +90,7 @@ describe('the light beside a subscriber that is down', () => {
     for (let n = 0; n < 12; n += 1)
       await sendCallback(fixture.service, `id=j${n}&status=success`, TRANSCRIPT, JSON_TYPE);
     const subscribers = tile(fixture, 'Subscribers');
-    await subscribers.getByText('Paused', { exact: true }).waitFor({ timeout: 60_000 });
+    await subscribers.getByText('Paused', { exact: true }).waitFor();
     expect(await subscribers.getAttribute('class')).toContain('notice');
     expect(await subscribers.locator('.status.good').count()).toBe(0);
     await banner(fixture)

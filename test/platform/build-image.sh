@@ -17,7 +17,7 @@ buildah=(buildah --storage-driver "$driver" --root "$out/storage" --runroot "$ou
 
 base=$cache/image-base.tar
 if [ ! -f "$base" ]; then
-  mmdebstrap --quiet --variant=essential --include=ca-certificates,libstdc++6 \
+  "$project/.ci/retry.sh" 3 mmdebstrap --quiet --variant=essential --include=ca-certificates,libstdc++6 \
     --aptopt='Acquire::Retries "3"' --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Check-Date "false"' \
     bookworm "$base.new.tar" "$("$project/scripts/debian-mirror.sh")"
   mv "$base.new.tar" "$base"
@@ -35,7 +35,9 @@ bare=$("${buildah[@]}" from scratch)
 "${buildah[@]}" copy -q "$bare" "$npm" /usr/local/lib/node_modules/npm >/dev/null
 # The machine's certificate authorities, so that npm gets through a network that opens TLS. Only where the image is built.
 "${buildah[@]}" copy -q "$bare" /etc/ssl/certs/ca-certificates.crt /usr/local/share/build-ca.crt >/dev/null
-"${buildah[@]}" config --env NODE_EXTRA_CA_CERTS=/usr/local/share/build-ca.crt "$bare"
+# A registry that does not answer for a moment fails no build.
+"${buildah[@]}" config --env NODE_EXTRA_CA_CERTS=/usr/local/share/build-ca.crt --env npm_config_fetch_retries=5 \
+  --env npm_config_fetch_timeout=60000 "$bare"
 "${buildah[@]}" run --isolation chroot "$bare" ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 "${buildah[@]}" commit -q "$bare" localhost/base:node24-npm >/dev/null
 

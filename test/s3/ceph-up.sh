@@ -34,10 +34,10 @@ unpack() {
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 mmdebstrap
   fi
-  rm -rf --one-file-system "$root"
   # "extract" runs no maintainer scripts: about 600 MB of files to start programs from, not a working system.
   # Frozen mirrors carry release files whose validity has run out; the signature is still checked.
-  mmdebstrap --quiet --variant=extract --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
+  "$here/../../.ci/retry.sh" 3 sh -c 'rm -rf --one-file-system "$0"; exec mmdebstrap "$@"' "$root" \
+    --quiet --variant=extract --keyring=/usr/share/keyrings/debian-archive-keyring.gpg \
     --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' \
     --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Check-Date "false"' \
     --include=base-files,base-passwd,bash,coreutils,netbase,radosgw,ceph-mon,ceph-osd,ceph-common \
@@ -48,10 +48,11 @@ unpack() {
   touch "$root/.unpacked-$suite"
 }
 
-# A free port below the range of outgoing connections: Ceph's own would take it before the gateway listens.
+# A free port below the range of outgoing connections, of which Ceph's own would take it before the gateway listens, and below that of
+# test/support/http/free-port.ts: the default suite runs meanwhile.
 free_port() {
   local port
-  while port=$((20000 + RANDOM % 12000)) && (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+  while port=$((12000 + RANDOM % 8000)) && (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
   echo "$port"
 }
 

@@ -28,7 +28,8 @@ export async function openDashboard(browser: Browser, service: Served, look: Loo
   const { signedIn = true, ...options } = look;
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  // Somewhat less than a test may take: what was waited for is named.
+  page.setDefaultTimeout(150_000);
   const trouble: string[] = [];
   watch(page, service.adminUrl, trouble);
   await page.goto(signedIn ? `${service.adminUrl}/#token=${service.adminToken}` : `${service.adminUrl}/`);

@@ -31,7 +31,11 @@ interface Run extends MergeOptions {
   readonly now: number;
   readonly report: MergeReport;
   readonly outage: ReturnType<typeof createOutageCheck>;
+  readonly stuck: StuckHours;
 }
+
+/** Hours whose segments could not be deleted: all of their bytes are read before a try. */
+type StuckHours = Map<string, { readonly triedAt: number; readonly reason: string }>;
 
 /** How far the hours of a folder were merged. */
 interface Progress {
@@ -49,6 +53,7 @@ const MAX_FAULTS = 100;
 /** Merges again and again, and remembers how far it came: a further run looks at what is new, and daily at the last days. */
 export function createMerger(given: Omit<MergeParts, 'pause'>) {
   const progresses = new Map<string, Progress>();
+  const stuck: StuckHours = new Map();
 
   async function mergeAll(run: Run): Promise<void> {
     const { folder } = run;
@@ -100,7 +105,7 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
       const report = createMergeReport(parts.clock());
       const now = parts.clock() + parts.store.clockOffset();
       const outage = createOutageCheck(MAX_FAILURES, () => parts.store.identity());
-      const run: Run = { ...options, parts, folder: LEDGER_FOLDER, now, report, outage };
+      const run: Run = { ...options, parts, folder: LEDGER_FOLDER, now, report, outage, stuck };
       try {
         await mergeAll(run);
         await endOldSegments(run);
@@ -141,9 +146,9 @@ async function lookAt(run: Run, { hour, previous }: HourToMerge): Promise<boolea
   return true;
 }
 
-/** Deletes the segments of hours that ended long enough ago. */
+/** Deletes the segments of hours that ended long enough ago; where that fails, it is tried again a day later. */
 async function endOldSegments(run: Run): Promise<void> {
-  const { parts, report, signal, now } = run;
+  const { parts, report, signal, now, stuck } = run;
   const { store, keepSegments } = parts;
   if (keepSegments === null) return;
   const onDeleted = () => {
@@ -153,9 +158,20 @@ async function endOldSegments(run: Run): Promise<void> {
   for await (const hour of hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, until, [LEDGER_FOLDER])) {
     signal?.throwIfAborted();
     const onFault = (reason: string) => addFault(run, hour, reason);
-    await attempt(run, hour, async () =>
-      endSegments(parts, hour, await readMergedHour(store, hour), { signal, onDeleted, onFault }),
-    );
+    const { triedAt = Number.NEGATIVE_INFINITY, reason = '' } = stuck.get(hour) ?? {};
+    if (Math.abs(now - triedAt) < DAY) {
+      onFault(reason);
+      continue;
+    }
+    stuck.delete(hour);
+    await attempt(run, hour, async () => {
+      try {
+        await endSegments(parts, hour, await readMergedHour(store, hour), { signal, onDeleted, onFault });
+      } catch (error) {
+        if (error instanceof StoreError) stuck.set(hour, { triedAt: now, reason: error.message });
+        throw error;
+      }
+    });
   }
 }
 

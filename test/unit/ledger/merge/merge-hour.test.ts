@@ -80,6 +80,35 @@ describe('hours that cannot be read', () => {
     expect(await merge([])).toMatchObject({ hours: 1, faults: [] });
   });
 
+  it('are read once a day, and named by each run, where their segments cannot be deleted', async () => {
+    let isDenied = true;
+    const open = createMemoryStore(
+      (operation, key) => {
+        if (isDenied && operation === 'delete' && key.endsWith('~00000001.ndjson'))
+          throw new StoreError(operation, 'access denied');
+      },
+      () => now,
+    );
+    await writeHour(open, START, { segments: 3, lines: 1 });
+    now = START + 3 * HOUR;
+    const merger = createMerger({ store: open, clock: () => now, keepSegments: 0 });
+    const run = async () => {
+      open.calls.length = 0;
+      const { faults, deleted } = await merger.run();
+      const reads = open.calls.filter(({ operation }) => operation === 'read').length;
+      return { faults: faults.map(({ reason }) => reason), deleted, isRead: reads > 0 };
+    };
+    const reason = expect.stringContaining('access denied');
+    await run();
+    now += 2 * HOUR;
+    expect(await run()).toEqual({ faults: [reason], deleted: 2, isRead: true });
+    now += 2 * HOUR;
+    expect(await run()).toEqual({ faults: [reason], deleted: 0, isRead: false });
+    isDenied = false;
+    now += 24 * HOUR;
+    expect(await run()).toEqual({ faults: [], deleted: 1, isRead: true });
+  });
+
   it('end the run when the store does not answer any more', async () => {
     const merger = createMerger({
       store: { ...broken, identity: () => Promise.reject(new StoreError('identity', 'away')) },

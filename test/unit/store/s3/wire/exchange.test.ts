@@ -130,11 +130,16 @@ describe('an exchange with the store', () => {
   });
 
   it('ends an exchange that is not answered in time, and its connection', async () => {
-    // Its connection is open before: on a busy machine opening one could take all of the time.
     await useOneConnection();
     await send();
-    respond = (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc');
+    useManualTimers();
+    respond = async (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc');
+      for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+      jest.advanceTimersByTime(300);
+    };
     await expect(send({ timeoutMs: 300 })).rejects.toMatchObject({ code: 'AnswerTimeout', status: null });
+    jest.useRealTimers();
     await until(() => sockets[0]?.destroyed === true);
     respond = (socket) => socket.write(DONE);
     await send();
@@ -175,10 +180,15 @@ describe('an exchange with the store', () => {
     await useOneConnection();
     respond = (socket) => socket.write(`HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n${DONE}`);
     expect(await send()).toMatchObject({ status: 200, headers: { 'content-length': '0' } });
+    useManualTimers();
     const hints: NodeJS.Timeout[] = [];
-    respond = (socket) => hints.push(setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5));
+    const hint = (socket: Socket) => {
+      socket.write('HTTP/1.1 102 Processing\r\n\r\n');
+      jest.advanceTimersByTime(5);
+    };
+    respond = (socket) => hints.push(setInterval(hint, 5, socket));
     await expect(send({ timeoutMs: 100 })).rejects.toMatchObject({ code: 'AnswerTimeout' });
-    for (const hint of hints) clearInterval(hint);
+    for (const each of hints) clearInterval(each);
   });
 
   it.each([1, 3, 40, 10_000])(

@@ -188,7 +188,8 @@ export class Receiver {
 
   /**
    * Writes the ledger line of a refusal. The response waits a moment for it when the sender was at fault. When we are, it
-   * does not wait at all: the store that fails is most likely the one that the line goes to.
+   * does not wait at all: the store that fails is most likely the one that the line goes to. Only at a shutdown it is the replica that goes,
+   * and with it its ledger, which is closed once no delivery is in flight.
    */
   async #recordRefusal(delivery: Delivery, refusal: DeliveryRefusal): Promise<void> {
     const problem = refusal instanceof Problem ? refusal : null;
@@ -197,7 +198,8 @@ export class Receiver {
     const writing = this.#appendRefusal(line).catch((error: unknown) =>
       this.#observer.refusalUnrecorded(line, error),
     );
-    if (problem === null || problem.status < 500) await waitAtMost(this.#limits.lineWithin, writing);
+    const isWaitedFor = problem === null || problem.status < 500 || problem.code === 'draining';
+    if (isWaitedFor) await waitAtMost(this.#limits.lineWithin, writing);
   }
 
   /** Nothing of an erased job would have been stored, so that a refusal does not make it fail. */

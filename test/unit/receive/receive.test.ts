@@ -433,6 +433,9 @@ describe('a callback whose body is still arriving when the replica shuts down', 
     const receiving = refusalOf(at.receiver.receive(request));
     await until(() => request.opened[0]?.bytes === 1);
     at.admission.cutShort();
+    // The ledger is closed as soon as no delivery is in flight.
+    await at.admission.whenEmpty();
+    expect(at.lines()).toMatchObject([{ jobId: 'job1', reason: erased === 'job1' ? 'erased' : 'draining' }]);
     expect(await receiving).toMatchObject({ code: 'draining', status: 503 });
   });
 });

@@ -3,7 +3,7 @@ import { fileStoreError } from '../../../src/store/file/file-errors.js';
 import { StoreError, StoreGoneError } from '../../../src/store/object-store.js';
 import { impatientStore } from '../../../src/store/probe/impatient-store.js';
 import { conditionOf, isRefusal } from '../../../src/store/store-condition.js';
-import { remedyOf } from '../../../src/store/store-remedies.js';
+import { adviceOf, remedyOf } from '../../../src/store/store-remedies.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 import type { Misbehaviour } from '../../support/store/s3-stand-in.js';
 import { openStandInStore } from '../../support/store/stand-in-store.js';
@@ -66,5 +66,9 @@ describe('the condition of the store, by a failed call', () => {
   it('refuses the next call as well, unless the network may be the reason', () => {
     expect((['full', 'read-only', 'denied', 'missing'] as const).every(isRefusal)).toBe(true);
     expect(isRefusal('unreachable')).toBe(false);
+  });
+
+  it('has words, and what to do', () => {
+    expect(adviceOf('denied')).toMatch(/^The store denies access\. Check the permissions/);
   });
 });

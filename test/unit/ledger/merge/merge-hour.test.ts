@@ -185,18 +185,6 @@ describe('an hour that is over only by the clock of this machine', () => {
   });
 });
 
-describe('a merged object that is missing', () => {
-  it('is a fault until its segments are merged again', async () => {
-    await merge();
-    store.objects.delete(object);
-    const faults = [{ hour: `ledger/${hourAt(START)}`, reason: `${object}: it is missing` }];
-    expect(await merge()).toMatchObject({ records: 1, lines: 30, faults });
-    expect(await merge()).toMatchObject({ records: 0, faults: [] });
-    for (const { key } of written.segments) store.objects.delete(key);
-    expect(await contentsOfLog(store)).toEqual(written);
-  });
-});
-
 describe('a segment that cannot be merged', () => {
   it('is named, and read once in a run', async () => {
     store.objects.delete(object);

@@ -312,7 +312,8 @@ describe('beside a bucket', () => {
     });
 
     it('commands that read tell what they tell of a healthy store', async () => {
-      for (const args of READING) {
+      // `status` tries to write once no receiver has done so for ten seconds.
+      for (const args of READING.filter(([command]) => command !== 'status')) {
         const { stdout } = await runCommand(args, env);
         expect([args, withoutTimes(stdout)]).toEqual([args, well.get(args.join(' '))]);
       }

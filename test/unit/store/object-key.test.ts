@@ -49,8 +49,15 @@ describe('a prefix', () => {
     assertPrefix('list', prefix);
   });
 
-  it.each(['/', 'a//', '../', '.meta/', '.tmp', 'a/../'])('is refused with the reason: %j', (prefix) => {
-    expect(() => assertPrefix('list', prefix)).toThrow(`refused prefix ${JSON.stringify(prefix)}: it`);
+  it.each([
+    ['/', 'it is empty'],
+    ['a//', 'it has an empty segment'],
+    ['../', 'it has a dot segment'],
+    ['a/../', 'it has a dot segment'],
+    ['.meta/', 'this name is reserved for the store itself'],
+    ['.tmp', 'this name is reserved for the store itself'],
+  ])('is refused with the reason: %j', (prefix, reason) => {
+    expect(() => assertPrefix('list', prefix)).toThrow(`refused prefix ${JSON.stringify(prefix)}: ${reason}`);
   });
 
   it('hides what begins with a dot unless it begins with one', () => {

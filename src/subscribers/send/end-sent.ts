@@ -40,6 +40,7 @@ export async function endSent(
   }
 
   await ledgerFolders(store, '', [folder]);
+  signal.throwIfAborted();
   for (const root of [folder, mergedFolder(folder)]) {
     const hours = hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, [root]);
     for await (const hour of hours) {

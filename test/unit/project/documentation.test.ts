@@ -54,7 +54,9 @@ describe('the documentation', () => {
 
   it.each(documents)('%s names only files that are there', (document) => {
     const text = readFileSync(join(ROOT, document), 'utf8');
-    const named = [...text.matchAll(/`((?:src|test|scripts|bench|config|k8s|deploy|docs)\/[\w./-]+)`/g)];
+    const named = [
+      ...text.matchAll(/`(?:node )?((?:src|test|scripts|bench|config|k8s|deploy|docs)\/[\w./-]+)[ `]/g),
+    ];
     expect(
       named.flatMap(([, path = '']) =>
         [ROOT, join(ROOT, 'src')].some((root) => existsSync(join(root, path))) ? [] : [path],

@@ -120,10 +120,10 @@ export class OlderHours {
    * end before.
    */
   async *#retryMissing(): AsyncGenerator<void> {
-    const missing = await this.#index.call('allMissing');
+    const { missing: first, retriedAt } = await this.#index.call('state');
+    const missing = first.length === 0 ? [] : await this.#index.call('allMissing');
     const keys = missing.map(({ key }) => key);
     const hours = Map.groupBy(keys, (key) => hourAt(startOfHour(key)));
-    const { retriedAt } = await this.#index.call('state');
     this.#isRetryDue ??= createRetryPace(retriedAt);
     const now = this.#now();
     const isDue = this.#isRetryDue(keys, now, hours.size * MINUTE);

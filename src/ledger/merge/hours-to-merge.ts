@@ -2,7 +2,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, isWhole, startOfHour } from '../hours.js';
 import { mergedFolder } from '../ledger-keys.js';
 import { eachHour, ledgerFolders } from '../log/log-hours.js';
-import { UnlistableFolderError } from '../retrying-reads.js';
+import { nullIfDamaged } from '../log/merge-record.js';
 
 /** A whole hour that may have something to merge. */
 export interface HourToMerge {
@@ -57,7 +57,7 @@ async function* hoursFrom({ store, folder, now, from }: HourSearch): AsyncGenera
   let previous: string | null = null;
   for (const day of await ledgerFolders(store, '', roots)) {
     if (day < firstDay) continue;
-    const hours = await ledgerFolders(store, day, roots).catch(noneIfUnlistable);
+    const hours = await ledgerFolders(store, day, roots).catch(nullIfDamaged);
     const merged = hours && new Set(await ledgerFolders(store, day, [mergedFolder(folder)]));
     // Whoever reads an hour of a day that cannot be listed sees why; nobody knows which of them have lines.
     for (const hour of hours ?? eachHour(day)) {
@@ -66,11 +66,6 @@ async function* hoursFrom({ store, folder, now, from }: HourSearch): AsyncGenera
       previous = hours && hour;
     }
   }
-}
-
-function noneIfUnlistable(error: unknown): null {
-  if (error instanceof UnlistableFolderError) return null;
-  throw error;
 }
 
 function dayOf(hour: string): string {

@@ -39,6 +39,7 @@ export async function endSent(
     await endSegments(parts, hour, await readMergedHour(store, hour, folder), { signal });
   }
 
+  // Where it cannot be listed at all, its hours below would seem to be none.
   await ledgerFolders(store, '', [folder]);
   signal.throwIfAborted();
   for (const root of [folder, mergedFolder(folder)]) {

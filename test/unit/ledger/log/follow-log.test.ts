@@ -1,22 +1,20 @@
 import { expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
-import { hourPosition } from '../../../../src/ledger/log/hour-position.js';
+import { type HourPosition, hourPosition } from '../../../../src/ledger/log/hour-position.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
+import type { ObjectStore } from '../../../../src/store/object-store.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const follow = (store: ObjectStore, clock: () => number, hours = new Map<string, HourPosition>()) =>
+  createLogFollower({ store, clock, hours, onLost: () => undefined, onUnlisted: () => undefined });
 
 it('lists an hour of many segments once a minute, and before that when it is told to', async () => {
   const now = Date.UTC(2026, 10, 2, 10, 30);
   const hour = hourAt(Math.floor(now / HOUR) * HOUR);
   const store = createMemoryStore(undefined, () => now);
   const hours = new Map([[hour, hourPosition(hour, { known: 600 })]]);
-  const log = createLogFollower({
-    store,
-    clock: () => now,
-    hours,
-    onLost: () => undefined,
-    onUnlisted: () => undefined,
-  });
+  const log = follow(store, () => now, hours);
   const writers = async () => {
     const found: string[] = [];
     for await (const { place, writer, number } of log.newSegments()) {
@@ -36,13 +34,7 @@ it('lists an hour of many segments once a minute, and before that when it is tol
 it('takes what a replica wrote to the next hour whose clock is ahead of the store', async () => {
   const now = Date.UTC(2026, 10, 2, 10, 58);
   const store = createMemoryStore(undefined, () => now);
-  const log = createLogFollower({
-    store,
-    clock: () => now,
-    hours: new Map(),
-    onLost: () => undefined,
-    onUnlisted: () => undefined,
-  });
+  const log = follow(store, () => now);
   store.put(segmentKey({ hour: hourAt(now + HOUR), writer: 'ahead', number: 1 }), '', now);
   const found = await Array.fromAsync(log.newSegments(), ({ writer }) => writer);
   expect(found).toEqual(['ahead']);
@@ -52,13 +44,7 @@ it('takes what was written just before the clock was set back, and follows that 
   const early = Date.UTC(2026, 10, 2, 10, 20);
   let now = early + HOUR;
   const store = createMemoryStore(undefined, () => now);
-  const log = createLogFollower({
-    store,
-    clock: () => now,
-    hours: new Map(),
-    onLost: () => undefined,
-    onUnlisted: () => undefined,
-  });
+  const log = follow(store, () => now);
   const take = () =>
     Array.fromAsync(log.newSegments(), ({ place, writer, number }) => {
       place.read.set(writer, number);

@@ -112,7 +112,8 @@ describe('a flood on the admin port whose answers nobody reads', () => {
     ['health, with a token', get('/admin/api/health', `Authorization: Bearer ${TOKEN}\r\n`)],
   ])('leaves callbacks and memory alone: %s', (_, text) =>
     expectLittleMemory(async () => {
-      await flood(receiver.adminUrl, 100, text);
+      // Each connection holds eight answers: with 100, those of the metrics alone are 36 MB on a machine that is quick enough to make all.
+      await flood(receiver.adminUrl, 50, text);
       expect(await deliver(0)).toBe(200);
       await until(async () => (await fetch(`${receiver.adminUrl}/metrics`)).ok);
     }),

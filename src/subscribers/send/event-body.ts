@@ -20,19 +20,7 @@ function slackText(event: ReceiverEvent): string {
 }
 
 function messageOf(event: ReceiverEvent): string {
-  switch (event.type) {
-    case 'transcript-receiver.health.opened.v1': {
-      const { level, text, remedy, store } = event.data;
-      const what = remedy === null ? text : `${text} ${remedy}`;
-      return `${level === 'failing' ? ':rotating_light: Act now' : ':warning: Look at this'}: ${what} (${store})`;
-    }
-    case 'transcript-receiver.health.closed.v1':
-      return `:white_check_mark: Over: ${event.data.text} (${event.data.store})`;
-    case 'transcript-receiver.test.v1':
-      return event.data.text;
-    default:
-      return jobMessage(event);
-  }
+  return event.type === 'transcript-receiver.test.v1' ? event.data.text : jobMessage(event);
 }
 
 /** Says first what became of the job, then what became of what it brought: a failed job may have stored its jobinfo. */

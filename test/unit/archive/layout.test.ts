@@ -11,7 +11,6 @@ import {
   jobFolder,
   kindOfPath,
   LAST_ERASURE,
-  NOTICES_FOLDER,
   outboxStateKey,
   quarantineFolder,
   quarantineMarker,
@@ -71,7 +70,7 @@ describe('the kind of an object', () => {
     ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00')],
     ...[quarantineMarker('j1', '01ABC'), deadEventKey('billing', 'e1'), outboxStateKey('billing')],
     ...[deadEventMarker('j1', 'billing', 'e1')],
-    ...[`${NOTICES_FOLDER}state.json`, '.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],
+    ...['.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],
   ])('is unknown for %s', (key) => {
     expect(classOfKey(key)).toBeNull();
   });

@@ -616,7 +616,7 @@ describe('subscribers', () => {
       ],
     },
     { secrets: [`whsec_${Buffer.alloc(25).toString('base64').replace(/=+$/, '')}`] },
-    { sources: ['default'], events: ['health.opened'] },
+    { sources: ['default'], events: ['job.erased'] },
   ])('may be %j', (settings) => {
     expect(faultsOf(subscriber(settings))).toEqual([]);
   });

@@ -41,15 +41,11 @@ const ISSUES = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
 const ROOM = /^(domain|lib|operations)\//;
 const { resolve } = createRequire(import.meta.url);
 const uplot = dirname(resolve('uplot'));
-const diff = dirname(resolve('diff/package.json'));
 const vendor = join('src', PAGE, 'vendor');
 
 cpSync(join(uplot, 'uPlot.esm.js'), join(vendor, 'uplot.js'));
 cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
-// The one algorithm the page uses. Its files carry no licence of their own.
-for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
-  cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
-const written = new Set(['uplot.js', 'diff/array.js', 'diff/base.js']);
+const written = new Set(['uplot.js']);
 for (const module of [...DOMAIN, ...ISSUES]) {
   const { code } = transformFileSync(join('src', `${module}.ts`), {
     swcrc: false,

@@ -112,7 +112,7 @@ async function sendJobs(simulator, publicUrl, withIssues) {
     const body = JSON.stringify({ format: '2.9', metadata: {}, results: words.split(' ').map(wordAt) });
     await fetch(`${url}?id=${CONFLICTING}&status=success`, { method: 'POST', headers, body });
   }
-  return { whole: whole.id, quarantined: `${whole.id}x`, conflicting: CONFLICTING };
+  return { whole: whole.id, quarantined: `${whole.id}x` };
 }
 
 const CONFLICTING = 'k4m2p8x1';

@@ -41,10 +41,7 @@ async function draw({ name, ...options }) {
   await page.goto(`${demo.adminUrl}/#token=${demo.token}`);
   if (name !== 'light') await shoot(page, `overview-${name}`, '', '.u-over');
   if (name === 'dark') await shoot(page, `job-${name}`, `jobs/${demo.jobs.whole}`, '.transcript .word');
-  if (name === 'light') {
-    await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ details');
-    await shoot(page, `compare-${name}`, `jobs/${demo.jobs.conflicting}`, '.compare');
-  }
+  if (name === 'light') await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ details');
   if (name === 'phone') await shoot(page, `deliveries-${name}`, 'deliveries', 'tbody tr');
   await context.close();
 }

@@ -205,7 +205,7 @@ export function conflictsWith<Artefact extends { readonly key: string }>(
 }
 
 /** The artefact beside which a conflict is kept: `…/transcript.json` for `…/conflicts/transcript.json.2a253c`. */
-export function countingVersion<Artefact extends { readonly key: string }>(
+function countingVersion<Artefact extends { readonly key: string }>(
   conflict: { readonly key: string },
   artefacts: readonly Artefact[],
 ): Artefact | undefined {

@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
 import { sendMendable } from '../support/processes/mendable-callback.js';
-import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({
@@ -174,41 +173,33 @@ describe('two versions of a transcript', () => {
   const send = (id: string, body: string) =>
     sendCallback(fixture.service, `id=${id}&status=success`, body, JSON_TYPE);
 
-  it('are compared side by side with what differs marked, and settled there', async () => {
+  it('can both be read, and are settled by keeping the one that counts', async () => {
     const { page } = fixture.dashboard;
     await send('both', version('We', 'meet', 'on', 'Monday'));
     await send('both', version('We', 'meet', 'on', 'Tuesday', 'then'));
     await fixture.dashboard.go('failures');
-    await page.getByRole('link', { name: 'Compare both' }).click();
-    const compared = page.getByRole('region', { name: 'Comparison of the two versions' });
-    await compared.getByText('The versions differ in 1 passage.').waitFor();
-    expect(await compared.locator('del').allTextContents()).toEqual([
-      'Only in the version that counts: Monday.',
-    ]);
-    expect(await compared.locator('ins').allTextContents()).toEqual([
-      'Only in the other version: Tuesday then.',
-    ]);
+    await page.getByRole('link', { name: 'Decide both' }).click();
+    const text = page.getByRole('region', { name: 'Text of the transcript' });
+    await text.getByText('Monday').waitFor();
+    await page.getByRole('button', { name: /^json-v2, other/ }).click();
+    await text.getByText('Tuesday').waitFor();
     // An erased job takes no import: advice to erase in order to choose would destroy both versions.
-    await compared.getByText('All versions stay in the store').waitFor();
-    expect(await compared.getByText(/erase|import/i).count()).toBe(0);
+    expect(
+      await page
+        .locator('#next')
+        .locator('..')
+        .getByText(/erase|import/i)
+        .count(),
+    ).toBe(0);
     // One way to settle it.
     expect(await page.getByRole('button', { name: 'Acknowledge… job both' }).count()).toBe(0);
-    await compared.getByRole('button', { name: /^Keep what counts now/ }).click();
+    await page.getByRole('button', { name: /^Keep…/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('Monday is right');
     await dialog.getByRole('button', { name: 'Keep' }).click();
     await page.locator('h1 ~ .status').getByText('Chosen').waitFor();
     // The button is gone: the keyboard goes on from the heading.
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Job both');
-    await compared.getByText('The versions differ in 1 passage.').waitFor();
-  });
-
-  it('with the same words say so', async () => {
-    const { page } = fixture.dashboard;
-    await send('alike', version('We', 'meet'));
-    await send('alike', `${version('We', 'meet')} `);
-    await fixture.dashboard.go('jobs/alike');
-    await page.getByText('Both versions have the same words.').waitFor();
   });
 });
 
@@ -320,37 +311,6 @@ describe('an imported transcript', () => {
     for (const name of ['Refetch from the service', 'Import files…', 'Erase…'])
       expect([name, await page.getByRole('button', { name }).count()]).toEqual([name, 0]);
     expect(await page.getByText('Import files').count()).toBe(0);
-  });
-});
-
-describe('media', () => {
-  it('play beside the transcript, from the word that is clicked', async () => {
-    const { page } = fixture.dashboard;
-    fixture.lost.simulator.faults.clear();
-    const { id, notified } = fixture.lost.simulator.submit({
-      mediaBytes: 400_000,
-      config: {
-        type: 'transcription',
-        notification_config: [
-          { url: `${fixture.service.publicUrl}/callbacks/default`, contents: ['transcript', 'data'] },
-        ],
-      },
-    });
-    await notified;
-    await fixture.dashboard.go(`jobs/${id}`);
-    await page.locator('.transcript .word').nth(12).click();
-    const start = Number(await page.locator('.transcript .word').nth(12).getAttribute('data-start'));
-    // Looked at from outside: a condition that the page itself polls would be `eval`, which its CSP refuses.
-    await until(() =>
-      page.evaluate<boolean>(
-        `document.getElementById('media').currentTime >= ${start} && document.querySelector('.word.now') !== null`,
-      ),
-    );
-    await page
-      .getByRole('button', { name: /^Play from/ })
-      .first()
-      .press('Enter');
-    await until(() => page.evaluate<boolean>(`document.getElementById('media').currentTime < ${start}`));
   });
 });
 

@@ -24,7 +24,7 @@ export interface SignInOptions {
   readonly onFailure?: (failure: FailedSignIn) => void;
 }
 
-/** Milliseconds: long enough to play a recording, short enough to be of little use to a reader of a log. */
+/** Milliseconds: long enough for a page that stays open, short enough to be of little use to a reader of a log. */
 const TICKET_LIFETIME = 3_600_000;
 
 /** Authenticates requests to the admin API. */
@@ -57,7 +57,7 @@ export function createSignIn(options: SignInOptions) {
       return matching[0]?.access ?? refuse(request, 'wrong', 'The bearer token is not valid.');
     },
     /**
-     * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. It is derived
+     * A ticket for the artefacts of one job: for download links, which cannot send headers. It is derived
      * from the token, so that every replica accepts it and it expires with the token.
      */
     async issueTicket(

@@ -83,7 +83,7 @@ export function jobsRoutes(services: AdminServices): AdminRoute[] {
       path: '/jobs/:id/ticket',
       right: 'read',
       tag: 'Jobs',
-      summary: "A ticket that opens the job's artefacts for an hour, for links and players",
+      summary: "A ticket that opens the job's artefacts for an hour, for links",
       params: JOB,
       body: z.strictObject({}),
       answers: { 200: ticketSchema },

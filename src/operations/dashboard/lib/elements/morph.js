@@ -1,6 +1,6 @@
 /**
- * Updates elements in the document without replacing them, so that focus, selection, open details, typed text and
- * playing media survive.
+ * Updates elements in the document without replacing them, so that focus, selection, open details and typed text
+ * survive.
  *
  * - `data-key` identifies a child within its parent; without it children are matched by position and tag.
  * - `data-keep` protects an element and its content while the value stays the same; with another value the whole

@@ -165,7 +165,7 @@ function group(title, meaning, failures, again) {
         cell: ({ reason, outcome }) => `${capital(reasonInWords(reason) ?? causeInWords(outcome))}.`,
       },
       { name: 'Kept by the service, at most', cell: keptUntil },
-      (may('read') || may('repair')) && { name: 'Repair', cell: (line) => repairs(line, again) },
+      may('repair') && { name: 'Repair', cell: (line) => repairs(line, again) },
     ]),
   );
 }
@@ -200,8 +200,7 @@ function keptUntil({ outcome, retentionEndsAt }) {
 /** @param {string} outcome @param {string} jobId @param {Refresh} again */
 function repairOf(outcome, jobId, again) {
   const named = unseen(` ${jobId}`);
-  if (outcome === 'conflict') return may('read') && link(toJob(jobId), 'Compare', named);
-  if (!may('repair')) return null;
+  if (outcome === 'conflict') return link(toJob(jobId), 'Decide', named);
   if (outcome === 'unrecoverable') return link(toJob(jobId), 'Import', named);
   return canRefetch() && button(['Refetch', named], refetchOnClick(jobId, again), 'plain small');
 }

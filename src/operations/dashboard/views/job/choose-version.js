@@ -13,37 +13,19 @@ import { conflictsWith, disputed, isConflict, otherVersions } from '../../vendor
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /**
- * Chooses between two versions that are shown side by side.
- * @param {Job} job @param {{kept: Artefact, other: Artefact}} pair @param {Refresh} again
- */
-export function chooseButtons(job, { kept, other }, again) {
-  if (!may('repair')) return h('p', { class: 'quiet' }, 'All versions are kept.');
-  return h(
-    'div',
-    { class: 'buttons', 'data-key': 'choose' },
-    job.failure !== null && chooseButton('Keep what counts now…', job, kept, again),
-    chooseButton('Choose the other version…', job, other, again),
-    h('span', { class: 'quiet' }, 'All versions stay in the store, whichever you choose.'),
-  );
-}
-
-/**
  * Chooses a conflict of any kind, or keeps what counts while that is not decided; null for any other artefact.
  * @param {Job} job @param {Artefact} artefact @param {Refresh} again
  */
 export function chooseArtefact(job, artefact, again) {
   const { artefacts, failure } = job;
   if (!may('repair')) return null;
-  if (otherVersions(artefacts).includes(artefact))
-    return chooseButton('Choose…', job, artefact, again, 'plain small');
+  if (otherVersions(artefacts).includes(artefact)) return chooseButton('Choose…', job, artefact, again);
   const isOpen = failure !== null && disputed(artefacts).includes(artefact);
-  return isOpen ? chooseButton('Keep…', job, artefact, again, 'plain small') : null;
+  return isOpen ? chooseButton('Keep…', job, artefact, again) : null;
 }
 
-/**
- * @param {string} label @param {Job} job @param {Artefact} version @param {Refresh} again @param {string} [look]
- */
-function chooseButton(label, job, version, again, look = 'plain') {
+/** @param {string} label @param {Job} job @param {Artefact} version @param {Refresh} again */
+function chooseButton(label, job, version, again) {
   const name = version.key.slice(version.key.lastIndexOf('/') + 1);
   const versions = isConflict(version)
     ? [version, ...conflictsWith(version, job.artefacts, job.timeline)]
@@ -59,7 +41,7 @@ function chooseButton(label, job, version, again, look = 'plain') {
   );
   return h(
     'button',
-    { type: 'button', 'data-key': label, class: look, onclick: choose },
+    { type: 'button', 'data-key': label, class: 'plain small', onclick: choose },
     label,
     unseen(` ${name}`),
   );
@@ -95,7 +77,7 @@ function questionOf(jobId, versions) {
 }
 
 /** "14:02:11, 230 B, SHA-256 6777a3b3f795" @param {Artefact} version */
-export function versionInWords({ storedAt, size, sha256 }) {
+function versionInWords({ storedAt, size, sha256 }) {
   return `${clock(storedAt)}, ${bytes(size)}${sha256 === null ? '' : `, SHA-256 ${sha256.slice(0, 12)}`}`;
 }
 

@@ -3,7 +3,7 @@ import { API, post } from '../../lib/api/admin-api.js';
 /** @import { Ticket } from '../../lib/api/api-answers.js' */
 /** @typedef {ReturnType<typeof createDownloads>} Downloads */
 
-/** Addresses of a job's artefacts for links and players, which cannot send headers: each has a short-lived ticket. */
+/** Addresses of a job's artefacts for links, which cannot send headers: each has a short-lived ticket. */
 
 const MARGIN = 10 * 60_000;
 
@@ -13,8 +13,8 @@ export function createDownloads(jobId) {
   let ticket = null;
   return {
     /** Gets a new ticket if the current one is about to expire. Rejects with `ApiError`. */
-    async renew({ force = false } = {}) {
-      if (!force && ticket !== null && Date.parse(ticket.expires) - Date.now() > MARGIN) return;
+    async renew() {
+      if (ticket !== null && Date.parse(ticket.expires) - Date.now() > MARGIN) return;
       ticket = await post(`/jobs/${encodeURIComponent(jobId)}/ticket`);
     },
     /**

@@ -9,7 +9,6 @@ import { clock } from '../../lib/text/format.js';
 import { jobState } from '../../vendor/job-state.js';
 import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
-import { createVersionComparison } from '../transcript/version-comparison.js';
 import { artefactsSection } from './artefacts-section.js';
 import { choicesOf } from './choose-version.js';
 import { createDownloads } from './downloads.js';
@@ -30,7 +29,6 @@ import { notFoundYet, unknownJob } from './unknown-job.js';
  * @typedef {object} JobParts
  * @property {string | null} chosen id of the delivery to highlight
  * @property {ReturnType<typeof createTranscriptSection>} transcript
- * @property {ReturnType<typeof createVersionComparison>} comparison
  * @property {Downloads} downloads
  * @property {Refresh} again
  */
@@ -46,13 +44,12 @@ export function jobView(screen) {
   let pointedOut = chosen === null;
   /** @param {Job} job @param {readonly QuarantinedBody[]} bodies */
   const draw = (job, bodies) => {
-    screen.render(...pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }));
+    screen.render(...pageOf(job, bodies, { chosen, transcript, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
     pointedOut = true;
   };
   const contentOf = createTranscriptLoader(jobId, screen.signal, () => again());
-  const transcript = createTranscriptSection(contentOf, downloads, () => again());
-  const comparison = createVersionComparison(contentOf, () => again());
+  const transcript = createTranscriptSection(contentOf, () => again());
   screen.start(`Job ${jobId}`);
   const again = screen.keepFresh(8000, async (signal) => {
     const job = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch(problemWith('not-found'));
@@ -81,11 +78,11 @@ function isNothingFound({ artefacts, timeline, erasure, service }) {
 }
 
 /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
-function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }) {
-  const { jobId, artefacts, timeline, service } = job;
+function pageOf(job, bodies, { chosen, transcript, downloads, again }) {
+  const { jobId, artefacts, timeline } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   const acts = job.erasure === null ? otherActs(job, steps, again) : erasedJobActions(job, again);
-  const content = may('read') ? transcript(artefacts, service) : null;
+  const content = may('read') ? transcript(artefacts) : null;
   const history = [timelineSection(job, chosen), toldSection(job), jobBodies(bodies, again)];
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
@@ -94,7 +91,6 @@ function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again 
     omittedContext(timeline),
     // An erased job takes nothing any more: its acts are its steps.
     nextStepsSection(steps, job.erasure === null ? stepActs(jobId, again) : undefined),
-    may('read') ? comparison(job) : null,
     choicesOf(timeline),
     // What was said comes first, on a phone as well; without it the history does.
     h(
@@ -114,6 +110,6 @@ function withoutContent(artefacts) {
   return h(
     'p',
     { class: 'quiet', 'data-key': 'transcript' },
-    'This token may not read content: transcripts, their comparison, media and downloads are not shown.',
+    'This token may not read content: transcripts and downloads are not shown.',
   );
 }

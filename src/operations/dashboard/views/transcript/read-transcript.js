@@ -6,12 +6,10 @@
  * @typedef {object} Word
  * @property {string} before what separates it from the word before
  * @property {string} text
- * @property {number | null} start
- * @property {number | null} end
  * @property {boolean} sure
  *
  * @typedef {Record<'content' | 'speaker' | 'confidence', unknown>} Alternative
- * @typedef {Record<'type' | 'attaches_to' | 'start_time' | 'end_time' | 'is_eos', unknown>
+ * @typedef {Record<'type' | 'attaches_to' | 'start_time' | 'is_eos', unknown>
  *   & {alternatives?: (Alternative | undefined)[]}} JsonResult
  */
 
@@ -68,9 +66,8 @@ function turnsOf(results, delimiter) {
 
 /** @param {JsonResult} result @param {Alternative} best @param {string} before @returns {Word} */
 function wordOf(result, { content, confidence }, before) {
-  const start = numberOr(result.start_time, 0);
   const sure = !(result.type === 'word' && numberOr(confidence, 1) < SURE);
-  return { before, text: String(content), start, end: numberOr(result.end_time, start), sure };
+  return { before, text: String(content), sure };
 }
 
 const CUE_TIME = /^\s*(\d+):(\d\d):(\d\d)[,.](\d{1,3})\s*-->/;
@@ -89,7 +86,7 @@ export function readSrtTranscript(text) {
     if (cue === null) continue;
     const [, hours, minutes, seconds, fraction] = cue;
     const start = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) + Number(`0.${fraction}`);
-    turns.push({ speaker: null, start, words: [plainWord(lines.slice(at + 1).join('\n'), start)] });
+    turns.push({ speaker: null, start, words: [plainWord(lines.slice(at + 1).join('\n'))] });
   }
   return turns.length === 0 ? null : { turns };
 }
@@ -101,13 +98,13 @@ export function readSrtTranscript(text) {
 export function readTextTranscript(text) {
   const paragraphs = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   return {
-    turns: paragraphs.map((line) => ({ speaker: null, start: null, words: [plainWord(line, null)] })),
+    turns: paragraphs.map((line) => ({ speaker: null, start: null, words: [plainWord(line)] })),
   };
 }
 
-/** @param {string} text @param {number | null} start @returns {Word} */
-function plainWord(text, start) {
-  return { before: '', text, start, end: start, sure: true };
+/** @param {string} text @returns {Word} */
+function plainWord(text) {
+  return { before: '', text, sure: true };
 }
 
 /** @param {unknown} value @param {number} otherwise @returns {number} */

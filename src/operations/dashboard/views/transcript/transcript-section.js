@@ -5,19 +5,17 @@ import { clock } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { isTranscript } from '../../vendor/kinds.js';
 import { isConflict, otherVersions } from '../../vendor/next-steps.js';
-import { mediaPlayer } from './media-player.js';
 import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';
 import { transcriptText } from './transcript-text.js';
 
-/** @import { Artefact, ServiceRecord } from '../../lib/api/api-answers.js' */
-/** @import { Downloads } from '../job/downloads.js' */
+/** @import { Artefact } from '../../lib/api/api-answers.js' */
 /** @import { ContentOf, TranscriptContent } from './transcript-loader.js' */
 
 /**
- * The transcript of a job with its media.
- * @param {ContentOf} contentOf @param {Downloads} downloads @param {() => void} redraw
+ * The transcript of a job, in one of its formats and versions.
+ * @param {ContentOf} contentOf @param {() => void} redraw
  */
-export function createTranscriptSection(contentOf, downloads, redraw) {
+export function createTranscriptSection(contentOf, redraw) {
   /** @type {string | null} */
   let chosen = null;
 
@@ -27,27 +25,23 @@ export function createTranscriptSection(contentOf, downloads, redraw) {
     redraw();
   }
 
-  /** @param {readonly Artefact[]} artefacts @param {ServiceRecord | null} service */
-  return (artefacts, service) => {
+  /** @param {readonly Artefact[]} artefacts */
+  return (artefacts) => {
     const transcripts = [
       ...artefacts.filter((artefact) => !isConflict(artefact)),
       ...otherVersions(artefacts),
     ]
       .filter(isTranscript)
       .sort(byKind);
-    const media = artefacts.find((artefact) => artefact.kind === 'data' && !isConflict(artefact));
-    if (transcripts.length === 0 && media === undefined) return null;
     const shown = transcripts.find(({ key }) => key === chosen) ?? transcripts[0];
+    if (shown === undefined) return null;
     return section(
       {
         id: 'transcript',
         title: 'Transcript',
-        beside: shown && transcripts.length > 1 && formats(transcripts, shown, choose),
+        beside: transcripts.length > 1 && formats(transcripts, shown, choose),
       },
-      media && mediaPlayer(media, service, downloads),
-      shown
-        ? body(shown, contentOf(shown), media !== undefined)
-        : h('p', { class: 'quiet' }, 'No transcript is stored, only media.'),
+      body(shown, contentOf(shown)),
     );
   };
 }
@@ -76,8 +70,8 @@ function labelOf(artefact) {
   return isConflict(artefact) ? `${name}, other: ${clock(artefact.storedAt)}` : name;
 }
 
-/** @param {Artefact} artefact @param {TranscriptContent} content @param {boolean} hasMedia */
-function body(artefact, { read, note }, hasMedia) {
+/** @param {Artefact} artefact @param {TranscriptContent} content */
+function body(artefact, { read, note }) {
   if (read === undefined) return h('p', { class: 'quiet', 'data-key': 'note' }, note);
-  return transcriptText(read, versionOf(artefact), hasMedia);
+  return transcriptText(read, versionOf(artefact));
 }

@@ -1,6 +1,5 @@
 import { h } from '../../lib/elements/dom.js';
 import { position } from '../../lib/text/format.js';
-import { seek } from './media-player.js';
 
 /** @import { Transcript, Turn, Word } from './read-transcript.js' */
 
@@ -8,75 +7,51 @@ import { seek } from './media-player.js';
 const PAGE = 150;
 
 /**
- * The text of a transcript; a click on a word plays the media from there.
- * @param {Transcript} transcript @param {string} key @param {boolean} hasMedia
+ * The text of a transcript.
+ * @param {Transcript} transcript @param {string} key
  */
-export function transcriptText({ turns }, key, hasMedia) {
+export function transcriptText({ turns }, key) {
   const host = h('div', {
-    class: hasMedia ? 'transcript playable' : 'transcript',
+    class: 'transcript',
     'data-key': key,
-    'data-keep': `${key} ${hasMedia}`,
+    'data-keep': key,
     tabindex: '0',
     role: 'region',
     'aria-label': 'Text of the transcript',
   });
   if (turns.length === 0) host.append(h('p', { class: 'quiet' }, 'The transcript is empty.'));
-  if (hasMedia) {
-    host.onclick = (event) => {
-      const word = event.target instanceof Element ? event.target.closest('[data-start]') : null;
-      if (word !== null) seek(Number(word.getAttribute('data-start')));
-    };
-  }
-  showMore(host, turns, 0, hasMedia);
+  showMore(host, turns, 0);
   return host;
 }
 
-/** @param {HTMLElement} host @param {readonly Turn[]} turns @param {number} from @param {boolean} hasMedia */
-function showMore(host, turns, from, hasMedia) {
+/** @param {HTMLElement} host @param {readonly Turn[]} turns @param {number} from */
+function showMore(host, turns, from) {
   const to = Math.min(turns.length, from + PAGE);
   for (const [index, turn] of turns.slice(from, to).entries())
-    host.append(turnOf(turn, turns[from + index - 1], hasMedia));
+    host.append(turnOf(turn, turns[from + index - 1]));
   if (to === turns.length) return;
   const more = h('button', { type: 'button', class: 'plain' }, `Show more (${turns.length - to} left)`);
   more.onclick = () => {
     more.remove();
-    showMore(host, turns, to, hasMedia);
-    host.children[to]?.querySelector('button')?.focus();
+    showMore(host, turns, to);
+    host.querySelector('button')?.focus();
   };
   host.append(more);
 }
 
-/** @param {Turn} turn @param {Turn | undefined} before @param {boolean} hasMedia */
-function turnOf({ speaker, start, words }, before, hasMedia) {
+/** @param {Turn} turn @param {Turn | undefined} before */
+function turnOf({ speaker, start, words }, before) {
   const changed = speaker !== null && speaker !== before?.speaker;
   return h(
     'p',
     { class: 'turn', dir: 'auto' },
-    start !== null && timeOf(start, hasMedia),
+    start !== null && h('span', { class: 'stamp' }, position(start), ' '),
     changed && [h('strong', { class: 'speaker' }, `Speaker ${speaker}`), ' '],
     words.map((word) => [word.before, wordOf(word)]),
   );
 }
 
-/**
- * Keyboard users play from the start of a turn; single words respond to the pointer only.
- * @param {number} start @param {boolean} hasMedia
- */
-function timeOf(start, hasMedia) {
-  const label = position(start);
-  if (!hasMedia) return h('span', { class: 'stamp' }, label, ' ');
-  return h(
-    'button',
-    { type: 'button', class: 'stamp', 'data-start': start, 'aria-label': `Play from ${label}` },
-    label,
-  );
-}
-
 /** @param {Word} word */
-function wordOf({ text, start, sure }) {
-  return h(
-    'span',
-    { class: sure ? 'word' : 'word unsure', 'data-start': start, title: sure ? null : 'low confidence' },
-    text,
-  );
+function wordOf({ text, sure }) {
+  return h('span', { class: sure ? 'word' : 'word unsure', title: sure ? null : 'low confidence' }, text);
 }

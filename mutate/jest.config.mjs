@@ -10,8 +10,5 @@ export default {
   // Tests are found by what they import, so the sources have to be among the files that Jest knows.
   roots: ['<rootDir>/test', '<rootDir>/src'],
   testMatch: process.env.MUTATE_TESTS?.split(',').map((pattern) => `<rootDir>/${pattern}`),
-  testRunner: fileURLToPath(new URL('jest-circus-covering.cjs', import.meta.url)),
-  testEnvironment: fileURLToPath(new URL('first-failure.cjs', import.meta.url)),
   setupFilesAfterEnv: [fileURLToPath(new URL('bounded-properties.mjs', import.meta.url))],
-  testTimeout: 15_000,
 };

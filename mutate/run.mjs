@@ -16,11 +16,11 @@ import { parseArgs } from 'node:util';
 /** Tests of other folders that reach a folder's code; not those that take long and reach little more. */
 const MORE_TESTS = {
   store: ['test/contract/*-store.test.ts'],
-  memory: ['test/unit/archive/@(archive|settling).test.ts'],
-  content: ['test/unit/receive/**/*.test.ts'],
-  receiver: ['test/acceptance/@(heads|answers).test.ts'],
+  'lib/memory': ['test/unit/archive/@(archive|settling).test.ts'],
+  'archive/content': ['test/unit/receive/**/*.test.ts'],
+  receive: ['test/acceptance/@(heads|answers).test.ts'],
   recovery: ['test/integration/reconcile/*.test.ts'],
-  repair: ['test/integration/admin/*.test.ts'],
+  operations: ['test/integration/admin/*.test.ts'],
 };
 
 /** Each takes many times as long as the others together and notices little that they do not. */

@@ -20,7 +20,7 @@ const MORE_TESTS = {
   'archive/content': ['test/unit/receive/**/*.test.ts'],
   receive: ['test/acceptance/@(heads|answers).test.ts'],
   recovery: ['test/integration/reconcile/*.test.ts'],
-  operations: ['test/integration/admin/*.test.ts'],
+  operations: ['test/integration/admin/@(access|reading|repairing|replaying|subscribers).test.ts'],
 };
 
 /** Each takes many times as long as the others together and notices little that they do not. */

@@ -19,12 +19,6 @@ const subscriber = z.strictObject({
     [...EVENT_NAMES],
     'What it is sent.',
   ),
-  format: setting(
-    types.oneOf(['cloudevents', 'slack']),
-    'cloudevents or slack',
-    'cloudevents',
-    'slack sends `{"text"}`, for Slack, Mattermost, Rocket.Chat.',
-  ),
   sources: setting(
     z.array(types.text(NAME, NAME_EXPECTED)),
     'list of sources',

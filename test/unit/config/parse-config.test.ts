@@ -597,7 +597,6 @@ describe('subscribers', () => {
       url: 'https://b.example/hook',
       secrets: [SIGNING],
       events: ['job.stored', 'job.failed', 'job.erased'],
-      format: 'cloudevents',
       sources: [],
       maxInFlight: 8,
     });

@@ -72,7 +72,6 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver simulate --callback http://127.0.0.1:8080/callbacks/default --jobs 10',
     'transcript-receiver simulate --callback http://127.0.0.1:8080/callbacks/default --fault drop=0.3',
   ],
-  demo: ['transcript-receiver demo', 'transcript-receiver demo --once'],
 };
 
 /** Exit codes that say more than done, failed and wrong usage. */

@@ -105,10 +105,6 @@ export const COMMANDS: Readonly<Record<string, readonly [description: string, lo
     'run a simulator of the speech service: key service, jobs API per region, callbacks',
     () => import('./simulate.js'),
   ],
-  demo: [
-    'show a receiver and the simulator side by side on this machine: a tour',
-    () => import('./demo/demo.js'),
-  ],
 };
 
 const DEFAULT_COMMAND = 'serve';

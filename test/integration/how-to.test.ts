@@ -1,10 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { freePort } from '../support/http/free-port.js';
 import { recordingServer } from '../support/http/recording-server.js';
 import { sendCallback } from '../support/processes/admin-api.js';
 import { PROGRAM_ENVIRONMENT } from '../support/processes/program-environment.js';
@@ -14,6 +15,7 @@ import { type RunningService, startService } from '../support/processes/running-
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
 
 /* The pages of docs/how-to: their commands in their order, over a store in the situation that the page describes. */
 
@@ -179,6 +181,41 @@ describe('add-a-region.md', () => {
     expect(checked.stdout).toContain('eu3');
     const asked = await shell(doctor, settings);
     expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +service eu3: It answers/m) });
+  });
+});
+
+describe('try-recovery.md', () => {
+  it('fetches what the simulator never sent', async () => {
+    const own = await startService();
+    const port = await freePort();
+    const [start = '', simulate = '', reconcile = ''] = await blocks('how-to/try-recovery.md', 'sh');
+    const [, settings = ''] = /NODE_CONFIG='(.*)'/.exec(start) ?? [];
+    const env = {
+      ...PROGRAM_ENVIRONMENT,
+      PATH: `${folder.path}:${PROGRAM_ENVIRONMENT.PATH}`,
+      TR_SPEECH_API_KEY: /TR_SPEECH_API_KEY=(\S+)/.exec(start)?.[1] ?? '',
+      TR_SPEECH_EU1_URL: `http://127.0.0.1:${port}`,
+      NODE_CONFIG: JSON.stringify({ ...JSON.parse(settings), store: { url: `file:${own.folder}` } }),
+    };
+    const command = simulate
+      .replace('npx transcript-receiver simulate', 'exec transcript-receiver simulate --seed a')
+      .replace('=9100', `=${port}`)
+      .replace('http://127.0.0.1:8080', own.publicUrl);
+    const simulator = spawn('sh', ['-c', command], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      let said = '';
+      simulator.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+      await until(() => said.includes('finished'));
+      const [, dropped = ''] = /"dropped":(\d+)/.exec(said) ?? [];
+      const { stdout } = await runCommand(reconcile.trim().split(' ').slice(2), env, folder.path);
+      expect(stdout).toMatch(new RegExp(`^  recovered +${dropped}$`, 'm'));
+      expect(Number(dropped)).toBeGreaterThan(0);
+    } finally {
+      simulator.kill('SIGKILL');
+      await own.stop();
+    }
   });
 });
 

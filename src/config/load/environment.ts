@@ -23,11 +23,6 @@ export function isProduction(env: Environment = process.env): boolean {
   return names.includes('production') || !names.some((name) => LOCAL_ENVIRONMENTS.includes(name));
 }
 
-/** True on build servers, which set `CI`. */
-export function isContinuousIntegration(): boolean {
-  return !['', '0', 'false'].includes(process.env.CI ?? '');
-}
-
 /** Folder for what this machine may forget: of the service manager, else of the user; null without either. */
 export function cacheFolder(): string | null {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME, HOME } = process.env;

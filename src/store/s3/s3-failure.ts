@@ -118,11 +118,7 @@ function dateOf(value: unknown): number | null {
 }
 
 interface SdkError {
-  readonly $metadata?: {
-    readonly httpStatusCode?: number;
-    readonly requestId?: string;
-    readonly clockSkewCorrected?: boolean;
-  };
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
   readonly $response?: { readonly headers?: Headers };
   readonly name?: unknown;
   readonly code?: unknown;
@@ -139,12 +135,7 @@ export function asFailure(error: unknown): S3Failure {
   return new S3Failure(
     {
       status,
-      // Set when the SDK has corrected its clock by this answer, which has no code after a HEAD.
-      code: $metadata?.clockSkewCorrected
-        ? 'RequestTimeTooSkewed'
-        : typeof word === 'string'
-          ? word
-          : 'unknown',
+      code: typeof word === 'string' ? word : 'unknown',
       // The SDK's name for an answer without a message.
       detail: withRegion(message === 'UnknownError' ? null : oneLine(message, 300), headers),
       requestId: oneLine($metadata?.requestId, 100),

@@ -85,3 +85,20 @@ it('is not corrected twice for a request that is refused for its date whatever i
     await under.close();
   }
 });
+
+it('does not take another refusal for one of the clock', async () => {
+  const under = await openStandInStore({ retries: 1 });
+  under.standIn.clockAheadMs = 290_000;
+  under.standIn.state.put(`${PREFIX}taken`, Buffer.from('x'), {});
+  try {
+    const upload = await under.store.startUpload('taken', HEADERS);
+    await upload.write(Buffer.from('y'));
+    expect(await upload.complete()).toBe('exists');
+    const completions = under.standIn.requests.filter(({ operation }) => operation === 'CompleteUpload');
+    expect(completions).toHaveLength(1);
+    under.standIn.misbehave = () => ({ kind: 'answer', status: 403, code: 'AccessDenied' });
+    await expect(under.store.startUpload('other', HEADERS)).rejects.toMatchObject({ condition: 'denied' });
+  } finally {
+    await under.close();
+  }
+});

@@ -2,6 +2,8 @@
 export default {
   mutate: process.env.MUTATE_SOURCES?.split(','),
   testRunner: 'jest',
+  // For the worker of the index, which each receiver of a test starts.
+  testRunnerNodeArgs: ['--import', './scripts/run-typescript.mjs'],
   jest: { configFile: 'mutate/jest.config.mjs', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
   // Code that runs once at import is not reset between tests: what is tried there says nothing.

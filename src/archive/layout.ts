@@ -157,6 +157,9 @@ export function endRecordKey(jobId: string, source: string): string {
 /** Folder of all canaries. Not part of the contract with bucket readers. */
 export const CANARY_FOLDER = '.canary/';
 
+/** Folder of what operators were notified of. Not part of the contract with bucket readers. */
+export const NOTICES_FOLDER = '.notices/';
+
 /** Folder of what expired. Not part of the contract with bucket readers. */
 export const RETENTION_FOLDER = '.retention/';
 export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;

@@ -11,6 +11,7 @@ import {
   ERASURE_LOG,
   ERASURES_FOLDER,
   jobsFolder,
+  NOTICES_FOLDER,
   OUTBOX_INDEX,
   QUARANTINE_FOLDER,
   QUARANTINE_INDEX,
@@ -47,6 +48,7 @@ const WORK: readonly (readonly [prefix: string, work: OtherWork])[] = [
 const WORK_FOR_SUBSCRIBERS: typeof WORK = [
   [OUTBOX_FOLDER, 'sending'],
   [OUTBOX_INDEX, 'sending'],
+  [NOTICES_FOLDER, 'notifying'],
 ];
 
 /** All places: one that callbacks use is a way to be answered 503 while everything else works. */

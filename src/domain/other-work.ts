@@ -6,6 +6,7 @@ const WITHOUT = {
   replaying: 'No replay can begin or go on.',
   reporting: 'Runs of reconcile and verify are not recorded, and refused requests are not counted.',
   sending: 'Events wait.',
+  notifying: 'Notices of issues may come twice, or not at all.',
 } as const;
 
 export type OtherWork = keyof typeof WITHOUT;

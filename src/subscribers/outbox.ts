@@ -117,6 +117,7 @@ export function createOutbox(options: OutboxOptions) {
     /** Begins to send to the subscribers that no other replica sends to. */
     start(): void {
       for (const [name, subscriber] of Object.entries(subscribers)) {
+        if (!subscriber.events.some((event) => event.startsWith('job.'))) continue;
         const run = { ...options, name, subscriber, times, clock: Date.now, random: Math.random };
         watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name), sent: sentLogOf(name) }));
       }

@@ -54,8 +54,34 @@ export type JobEvent = CloudEvent<
   JobEventData
 >;
 
+/** An issue of the receiver that an operator should know of. */
+export interface HealthNotice {
+  /** Stable name of the issue: its code, and what it concerns, such as `events-dead:crm`. An open set. */
+  readonly issue: string;
+  /** Such as `store`, `failures` or `subscribers`. An open set. */
+  readonly topic: string;
+  readonly level: 'unknown' | 'warning' | 'failing';
+  /** What is wrong, for programs. An open set. */
+  readonly code: string;
+  /** Facts by the code: numbers, names and instants. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** What is wrong, for people; may change while the issue stays the same. */
+  readonly text: string;
+  /** What to do, for people; null where nothing has to be done. */
+  readonly remedy: string | null;
+  /** ISO 8601: when the issue was first seen. */
+  readonly since: string;
+  /** Location of the store, which tells installations apart. */
+  readonly store: string;
+}
+
+/** `source` is `/health`, `subject` the name of the issue. */
+export type HealthOpenedEvent = CloudEvent<'transcript-receiver.health.opened.v1', HealthNotice>;
+/** The issue is over. Its data is that of the opening. */
+export type HealthClosedEvent = CloudEvent<'transcript-receiver.health.closed.v1', HealthNotice>;
+
 /** Sent by `doctor`, and by an operator. Answer it with 2xx, and do nothing else. */
 export type TestEvent = CloudEvent<'transcript-receiver.test.v1', { readonly text: string }>;
 
 /** Every event that this version sends. A later version may send other types: answer those with 2xx and ignore them. */
-export type ReceiverEvent = JobEvent | TestEvent;
+export type ReceiverEvent = JobEvent | HealthOpenedEvent | HealthClosedEvent | TestEvent;

@@ -33,7 +33,7 @@ const OTHER_TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, 
 /** What the receiver writes beside what callbacks need. */
 const WORK_PREFIXES = [
   ...['ledger-hours/', '.erasures/', '.ended/', 'replays/', 'reports/'],
-  ...['outbox/', '.outbox-jobs/'],
+  ...['outbox/', '.outbox-jobs/', '.notices/'],
 ];
 const MINUTES_16 = 16 * 60_000;
 

@@ -4,7 +4,7 @@ import { type Admin, createAdmin } from '../../operations/admin/admin.js';
 import type { AdminOptions } from '../../operations/admin/admin-services.js';
 import { credentialSettings } from '../../operations/health/credential-states.js';
 import { issuesOfReplicas } from '../../operations/health/replica-issues.js';
-import { createReplicaReportsReader } from '../../operations/health/replica-reports.js';
+import { createReplicaReportsReader, isFirstReplica } from '../../operations/health/replica-reports.js';
 import { DASHBOARD } from '../dashboard-folder.js';
 import type { ServiceLimits } from '../fixed-limits.js';
 import type { Reconciler } from '../reconciler.js';
@@ -33,7 +33,7 @@ export function openAdmin(parts: AdminParts): Admin {
   return createAdmin({
     settings: settingsOf(options),
     self: replicaFacts(parts),
-    replicaIssues: replicaIssues(options, storage),
+    replicas: otherReplicas(options, storage),
     receiving: {
       ...{ sources, limits, isBusy },
       refusals: mergedRefusals(refusals.ofCallbacks, refusals.ofSignIns),
@@ -87,8 +87,11 @@ function replicaFacts({ options, storage, replica, receiving }: AdminParts): Adm
   };
 }
 
-function replicaIssues({ config }: ServiceOptions, storage: OpenStorage): AdminOptions['replicaIssues'] {
+function otherReplicas({ config }: ServiceOptions, storage: OpenStorage): AdminOptions['replicas'] {
   const { parts, storeHealth } = storage;
   const reports = createReplicaReportsReader(parts.store, config.store.canaryInterval);
-  return async () => issuesOfReplicas(await reports(), storeHealth.canaryKey);
+  return {
+    issues: async () => issuesOfReplicas(await reports(), storeHealth.canaryKey),
+    isFirst: async () => isFirstReplica(await reports(), storeHealth.canaryKey),
+  };
 }

@@ -4,7 +4,7 @@ import * as types from '../value-types.js';
 import { NAME, NAME_EXPECTED } from './names.js';
 
 /** What a subscriber can be sent. */
-const EVENT_NAMES = ['job.stored', 'job.failed', 'job.erased'] as const;
+const EVENT_NAMES = ['job.stored', 'job.failed', 'job.erased', 'health.opened', 'health.closed'] as const;
 
 const subscriber = z.strictObject({
   url: required(types.webhookUrl(), 'address', 'A secret. Over http anyone on the way reads events.'),
@@ -16,14 +16,20 @@ const subscriber = z.strictObject({
   events: setting(
     z.array(types.oneOf(EVENT_NAMES)).min(1, 'at least one event'),
     'list of event names',
-    [...EVENT_NAMES],
-    'What it is sent.',
+    ['job.stored', 'job.failed', 'job.erased'],
+    'Also `health.opened`, `health.closed`.',
+  ),
+  format: setting(
+    types.oneOf(['cloudevents', 'slack']),
+    'cloudevents or slack',
+    'cloudevents',
+    'slack sends `{"text"}`, for Slack, Mattermost, Rocket.Chat.',
   ),
   sources: setting(
     z.array(types.text(NAME, NAME_EXPECTED)),
     'list of sources',
     [],
-    'Only jobs of these; empty: all.',
+    'Only jobs of these, but health of all; empty: all.',
   ),
   maxInFlight: setting(types.count(1, 256), 'number', 8, 'Concurrent requests.'),
 });

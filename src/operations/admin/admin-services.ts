@@ -65,7 +65,11 @@ interface Receiving {
 export interface AdminOptions {
   readonly settings: AdminSettings;
   readonly self: ReplicaFacts;
-  readonly replicaIssues: FactSources<SubscriberFigures>['replicaIssues'];
+  readonly replicas: {
+    readonly issues: FactSources<SubscriberFigures>['replicaIssues'];
+    /** Whether this replica does what one of all does. Rejects with `StoreError`. */
+    readonly isFirst: () => Promise<boolean>;
+  };
   readonly receiving: Receiving;
   readonly view: LedgerView;
   readonly recovery: RecoveryParts;
@@ -118,7 +122,7 @@ export function createAdminServices(options: AdminOptions) {
   const facts: FactSources<SubscriberFigures> = {
     ...{ view, service, retained, retention, lastVerify },
     sources: settings.credentials,
-    replicaIssues: options.replicaIssues,
+    replicaIssues: options.replicas.issues,
     summarise: (query) => findSummary(view.asked, query),
     senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.settled),

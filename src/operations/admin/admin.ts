@@ -5,15 +5,16 @@ import { createAdminApp } from './admin-app.js';
 import { createAdminRouter } from './admin-router.js';
 import { type AdminOptions, createAdminServices } from './admin-services.js';
 import { adminRoutes } from './api/admin-routes.js';
+import { createHealthNotices, noticeSubscribers } from './notify-of-health.js';
 import { readHealth } from './read-health.js';
 
 /** Everything of the admin port. */
 export interface Admin {
   readonly app: Express;
   readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
-  /** Starts following the ledger and running replays. */
+  /** Starts following the ledger, running replays, and notifying of the health. */
   start(): void;
-  /** Stops the replays of this replica, while the ledger still takes lines; another replica resumes them. */
+  /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
   stopReplays(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -26,13 +27,19 @@ function knownIssues({ verdict, unknown }: Health) {
 }
 
 export function createAdmin(options: AdminOptions): Admin {
-  const { settings, self, receiving, view, metrics } = options;
+  const { settings, self, replicas, receiving, view, metrics } = options;
   const { limits } = receiving;
   const onUnexpected = options.report.unexpected;
   const services = createAdminServices(options);
-  const { facts, replays, signIn, accessLedger, lastVerify } = services;
+  const { facts, store, outbox, replays, signIn, accessLedger, lastVerify } = services;
   const changes = createChangeGate();
   const health = () => readHealth(self, facts, limits.factsWithin, Date.now());
+  const notices = createHealthNotices({
+    ...{ outbox, store, onError: onUnexpected, health },
+    isFirst: replicas.isFirst,
+    isWritable: () => self.store.status().writable,
+    subscribers: noticeSubscribers(options.events.subscribers),
+  });
   const api = createAdminRouter({
     ...{ limits, onUnexpected, signIn, changes },
     routes: adminRoutes(services),
@@ -47,8 +54,11 @@ export function createAdmin(options: AdminOptions): Admin {
       metrics.verify.watchReports(lastVerify);
       metrics.verdict.watchIssues(async () => knownIssues(await health()));
       replays.start();
+      notices.start();
     },
-    stopReplays: replays.stop,
+    async stopReplays() {
+      await Promise.all([replays.stop(), notices.stop()]);
+    },
     stop: view.stop,
   };
 }

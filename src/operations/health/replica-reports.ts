@@ -105,6 +105,16 @@ function asSilent({ key, writtenAt, report }: ReplicaReport): SilentReplica[] {
   return report === null ? [] : [{ key, replica: CANARY.exec(key)?.[1] ?? key, since: writtenAt }];
 }
 
+/**
+ * Whether a replica is the one that does what one of them does: the one whose canary has the first key. Two may be for a while, or none.
+ *
+ * @param ownKey key of its canary
+ */
+export function isFirstReplica({ reports }: Pick<ReplicaReports, 'reports'>, ownKey: string): boolean {
+  // Canaries of commands have no report.
+  return reports.every(({ key, report }) => report === null || key >= ownKey);
+}
+
 /** Milliseconds that a receiver may take to write its canary. */
 const WRITES_WITHIN = 10_000;
 

@@ -3,7 +3,7 @@ import { ISSUES, type IssueKind } from './issue-kinds.js';
 import type { Issue, IssueCode } from './issues.js';
 import type { ShowTime } from './phrases.js';
 
-/** An issue for people: on the page, and in `status`. */
+/** An issue for people: on the page, in `status`, and in notices. */
 export interface IssueWords {
   /** One or two words. */
   readonly label: string;

@@ -23,6 +23,8 @@ export interface IssueKind<Params> {
   readonly level: IssueLevel;
   /** The level that it can rise to. */
   readonly upTo?: IssueLevel;
+  /** Subscribers to `health.opened` are notified of it. */
+  readonly notified: boolean;
   /** One or two words, for a tile. */
   readonly label: string;
   /** What is wrong, and since when, in whole sentences. */
@@ -31,9 +33,10 @@ export interface IssueKind<Params> {
   readonly remedy: string | ((params: Params) => string) | null;
 }
 
-const warning = { level: 'warning' } as const;
-const unknown = { level: 'unknown' } as const;
-const failing = { level: 'failing' } as const;
+const quiet = { level: 'warning', notified: false } as const;
+const warning = { level: 'warning', notified: true } as const;
+const unknown = { level: 'unknown', notified: false } as const;
+const failing = { level: 'failing', notified: true } as const;
 
 /** Remedy of issues that only a check on the machine of the receiver explains. */
 export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
@@ -64,7 +67,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     remedy: storeRemedy,
   },
   'store-unreadable': {
-    ...{ topic: 'store', ...failing, label: 'Not readable' },
+    ...{ topic: 'store', ...failing, notified: false, label: 'Not readable' },
     text: ({ reason }) => `The store cannot be read: ${inSentence(reason)}.`,
     remedy: storeRemedy,
   },
@@ -95,24 +98,24 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
       `Synchronise the clock of the machine of ${replica} (chrony, systemd-timesyncd). If every replica says so, that of the store.`,
   },
   'not-ready': {
-    ...{ topic: 'receiving', ...failing, label: 'Not ready' },
+    ...{ topic: 'receiving', ...failing, notified: false, label: 'Not ready' },
     text: ({ reason, replica }) =>
       `${replica === undefined ? 'Not' : `${replica} is not`} ready to receive: ${inSentence(reason)}.`,
     remedy: RUN_DOCTOR,
   },
   'replica-silent': {
-    ...{ topic: 'receiving', ...warning, label: 'Silent' },
+    ...{ topic: 'receiving', ...quiet, label: 'Silent' },
     text: ({ replica, since }, time) =>
       `${replica} has written nothing to the store since ${time(since)}: it was killed, or it is cut off from the store and answers callbacks 503.`,
     remedy: 'If it still runs, see its log. If it does not, this ends an hour after its last write.',
   },
   draining: {
-    ...{ topic: 'receiving', ...warning, label: 'Shutting down' },
+    ...{ topic: 'receiving', ...quiet, label: 'Shutting down' },
     text: () => 'This replica is shutting down; another one takes over.',
     remedy: null,
   },
   'no-receiver': {
-    ...{ topic: 'receiving', ...warning, label: 'Not running' },
+    ...{ topic: 'receiving', ...quiet, label: 'Not running' },
     text: ({ since }, time) =>
       since === null
         ? 'No receiver is writing to this store.'
@@ -120,12 +123,12 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     remedy: 'Start one, or see in its log why it does not write.',
   },
   'memory-short': {
-    ...{ topic: 'receiving', ...warning, label: 'Waiting' },
+    ...{ topic: 'receiving', ...quiet, label: 'Waiting' },
     text: ({ deliveries }) => `${plural(deliveries, 'delivery waits', 'deliveries wait')} for memory.`,
     remedy: 'If this lasts, raise limits.memoryBudget or run more replicas.',
   },
   'ledger-unreadable': {
-    ...{ topic: 'ledger', ...failing, label: 'Not readable' },
+    ...{ topic: 'ledger', ...failing, notified: false, label: 'Not readable' },
     text: ({ reason, since }, time) =>
       `The ledger cannot be read${reason === null ? ' either' : `: ${reason}`}. ${since === null ? 'It was never read.' : `What is shown is of ${time(since)}.`}`,
     remedy: (failure) => (failure.reason === null ? 'Mend the store first.' : storeRemedy(failure)),
@@ -143,7 +146,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     remedy: null,
   },
   'ledger-lines-unreadable': {
-    ...{ topic: 'ledger', ...warning, label: 'Unreadable lines' },
+    ...{ topic: 'ledger', ...quiet, label: 'Unreadable lines' },
     text: linesUnreadInWords,
     remedy: ({ first }) =>
       first === null
@@ -177,17 +180,17 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     remedy: 'Correct what other issues say of reconcile, then run transcript-receiver reconcile.',
   },
   'reconcile-not-configured': {
-    ...{ topic: 'reconcile', ...warning, label: 'Not configured' },
+    ...{ topic: 'reconcile', ...quiet, label: 'Not configured' },
     text: () => 'Lost callbacks are not noticed: the speech service cannot be asked.',
     remedy: 'Set speech.apiKey and speech.regions.<region>.batchUrl.',
   },
   'reconcile-not-scheduled': {
-    ...{ topic: 'reconcile', ...warning, label: 'Never run' },
+    ...{ topic: 'reconcile', ...quiet, label: 'Never run' },
     text: () => 'Lost callbacks are not noticed: reconcile has never run, and does not run here.',
     remedy: 'Set recovery.interval, or run transcript-receiver reconcile on a schedule.',
   },
   'reconcile-not-run': {
-    ...{ topic: 'reconcile', ...warning, label: 'Not run yet' },
+    ...{ topic: 'reconcile', ...quiet, label: 'Not run yet' },
     text: () => 'Reconcile has not run yet; lost callbacks are not noticed until it has.',
     remedy: null,
   },
@@ -212,7 +215,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
       'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss: transcript-receiver verify names them, and prints the command. Then run it again, with --deep where that found it.',
   },
   'verify-incomplete': {
-    ...{ topic: 'verify', ...warning, label: 'Incomplete' },
+    ...{ topic: 'verify', ...quiet, label: 'Incomplete' },
     text: (params) => `The last verify did not look everywhere: ${faultsInWords(params)}.`,
     remedy: 'Correct this, then run transcript-receiver verify.',
   },

@@ -10,6 +10,7 @@ import { parseRetryAfter } from '../../lib/time/retry.js';
 import type { Attempt } from '../dead/dead-event.js';
 import type { ReceiverEvent } from '../receiver-event.js';
 import type { Subscriber } from '../subscriber.js';
+import { eventBody } from './event-body.js';
 
 /** What became of one request. */
 export interface SendResult extends Attempt {
@@ -65,18 +66,18 @@ export function createEndpoint(subscriber: Subscriber, proxies: ProxySettings) {
 /** undici follows no redirects unless it is asked to: a redirect is a failure like any other. */
 async function postEvent(
   dispatcher: Dispatcher,
-  { url, secrets }: Subscriber,
+  { url, secrets, format }: Subscriber,
   event: ReceiverEvent,
   signal: AbortSignal,
 ): Promise<Omit<SendResult, 'at'>> {
-  const body = Buffer.from(JSON.stringify(event));
+  const { contentType, bytes: body } = eventBody(event, format);
   const { origin, pathname, search } = new URL(url);
   const response = await dispatcher.request({
     origin,
     path: pathname + search,
     method: 'POST',
     headers: {
-      'content-type': 'application/cloudevents+json',
+      'content-type': contentType,
       'user-agent': 'transcript-receiver',
       accept: '*/*',
       ...signatures(event.id, body, secrets),

@@ -321,7 +321,7 @@ describe('a page of many dead events', () => {
       },
       limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
       sources: { default: { allowUnauthenticated: true } },
-      subscribers: { crm: { url: 'http://127.0.0.1:1', secrets: [SECRET], events: ['job.erased'] } },
+      subscribers: { crm: { url: 'http://127.0.0.1:1', secrets: [SECRET], events: ['health.opened'] } },
     });
     api = adminApi(service);
     for (let n = 0; n < EVENTS; n += 1) {

@@ -276,7 +276,7 @@ describe('doctor before S3', () => {
           '.conflicts/',
         ],
         ...['ledger-hours/', '.erasures/', '.ended/', 'replays/', 'reports/', 'outbox/', '.outbox-jobs/'],
-        '.canary/',
+        ...['.notices/', '.canary/'],
       ].sort(),
     );
     expect(found).toContainEqual(expect.stringMatching(/below other\/jobs\/: .*\. .*other/));

@@ -94,19 +94,30 @@ describe('copyStore', () => {
       '.ended/j8/intake.json',
     ])
       await put(key, key);
-    for (const key of ['outbox/crm/state.json', 'outbox/crm/dead/e1.json', 'outbox/crm/sent/dt=1/a'])
+    for (const key of [
+      'outbox/crm/state.json',
+      'outbox/crm/dead/e1.json',
+      'outbox/crm/sent/dt=1/a',
+      '.notices/state.json',
+    ])
       await put(key, key);
-    for (const key of ['.canary/r-1', '.probe/x', '.conflicts/jobs/j1/conflicts/data.0']) await put(key, key);
+    for (const key of [
+      '.canary/r-1',
+      '.probe/x',
+      '.conflicts/jobs/j1/conflicts/data.0',
+      '.notices/claim-000000001.json',
+    ])
+      await put(key, key);
     await put('outbox/crm/claim-000000003.json', '{}');
     await put('replays/01J/items.json', '{}');
 
     expect(await run({ deep: true })).toMatchObject({
       faultCount: 0,
-      copied: 11,
-      verified: 11,
+      copied: 12,
+      verified: 12,
       finished: true,
     });
-    for (const folder of ['', '.erasures/', '.erasure-log/', '.ended/']) {
+    for (const folder of ['', '.erasures/', '.erasure-log/', '.ended/', '.notices/']) {
       const expected = await contentsOf(from, folder);
       for (const key of Object.keys(expected)) if (/\/claim-\d+\.json$/.test(key)) delete expected[key];
       expect(await contentsOf(to, folder)).toEqual(expected);

@@ -32,6 +32,7 @@ export function subscriberAt(url: string, settings: Partial<Subscriber> = {}): S
   return {
     url,
     secrets: [SECRET],
+    format: 'cloudevents',
     events: ['job.stored', 'job.failed', 'job.erased'],
     sources: [],
     maxInFlight: 8,

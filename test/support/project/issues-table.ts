@@ -8,8 +8,8 @@ export function issuesTable(): string {
     '| code | level | alerts |',
     '|---|---|---|',
     ...ISSUE_CODES.map((code) => {
-      const { level, upTo } = ISSUES[code] as IssueKind<never>;
-      const levels = `${level}${upTo === undefined ? '' : ` to ${upTo}`}`;
+      const { level, upTo, notified } = ISSUES[code] as IssueKind<never>;
+      const levels = `${level}${upTo === undefined ? '' : ` to ${upTo}`}${notified ? ', notice' : ''}`;
       return `| \`${code}\` | ${levels} | ${alertsOf(code)} |`;
     }),
   ].join('\n')}\n`;

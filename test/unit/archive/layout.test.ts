@@ -11,6 +11,7 @@ import {
   jobFolder,
   kindOfPath,
   LAST_ERASURE,
+  NOTICES_FOLDER,
   outboxStateKey,
   quarantineFolder,
   quarantineMarker,
@@ -70,7 +71,7 @@ describe('the kind of an object', () => {
     ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00')],
     ...[quarantineMarker('j1', '01ABC'), deadEventKey('billing', 'e1'), outboxStateKey('billing')],
     ...[deadEventMarker('j1', 'billing', 'e1')],
-    ...['.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],
+    ...[`${NOTICES_FOLDER}state.json`, '.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],
   ])('is unknown for %s', (key) => {
     expect(classOfKey(key)).toBeNull();
   });

@@ -9,6 +9,7 @@ import {
   erasureKey,
   jobFolder,
   LAST_ERASURE,
+  NOTICES_FOLDER,
   outboxClaimKey,
   outboxStateKey,
   quarantineFolder,
@@ -127,6 +128,7 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
     ['an event that was not delivered', deadEventKey('billing', 'e1')],
     ['the index of such events', deadEventMarker('j1', 'billing', 'e1')],
     ['a replay', replayKey(ID)],
+    ['notices', `${NOTICES_FOLDER}state.json`],
     ['an artefact from before tags were on', `${jobFolder('', 'j1')}data`],
   ])('never ends %s', (_, key) => {
     expect(endingRule(rules, key)).toBeNull();

@@ -597,6 +597,7 @@ describe('subscribers', () => {
       url: 'https://b.example/hook',
       secrets: [SIGNING],
       events: ['job.stored', 'job.failed', 'job.erased'],
+      format: 'cloudevents',
       sources: [],
       maxInFlight: 8,
     });
@@ -615,7 +616,7 @@ describe('subscribers', () => {
       ],
     },
     { secrets: [`whsec_${Buffer.alloc(25).toString('base64').replace(/=+$/, '')}`] },
-    { sources: ['default'], events: ['job.erased'] },
+    { sources: ['default'], events: ['health.opened'] },
   ])('may be %j', (settings) => {
     expect(faultsOf(subscriber(settings))).toEqual([]);
   });

@@ -2,6 +2,7 @@ import {
   END_RECORDS_FOLDER,
   ERASURE_LOG,
   ERASURES_FOLDER,
+  NOTICES_FOLDER,
   OUTBOX_INDEX,
   QUARANTINE_INDEX,
   RETENTION_FOLDER,
@@ -19,6 +20,7 @@ const FIRST: readonly string[] = [
   ERASURE_LOG,
   OUTBOX_FOLDER,
   OUTBOX_INDEX,
+  NOTICES_FOLDER,
   RETENTION_FOLDER,
   QUARANTINE_INDEX,
   MERGED_FOLDER,
@@ -35,7 +37,7 @@ export function isErasureMark(key: string): boolean {
  * Claims keep replicas of one store apart, and are made again. Those of conflicts (`.conflicts/`), canaries, probes and the marker are in
  * dot-folders that are not among the places.
  */
-const CLAIM = /^outbox\/[^/]+\/claim-\d+\.json$/;
+const CLAIM = /^(?:outbox\/[^/]+|\.notices)\/claim-\d+\.json$/;
 
 /**
  * Objects of a part of a store, in the order of keys.

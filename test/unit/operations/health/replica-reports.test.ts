@@ -4,7 +4,11 @@ import {
   issuesOfReplicas,
   issuesOfReports,
 } from '../../../../src/operations/health/replica-issues.js';
-import { createReplicaReportsReader, hasProof } from '../../../../src/operations/health/replica-reports.js';
+import {
+  createReplicaReportsReader,
+  hasProof,
+  isFirstReplica,
+} from '../../../../src/operations/health/replica-reports.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const CLOCK = { code: 'clock', params: { replica: 'a', offsetMs: 960_000 } };
@@ -60,6 +64,13 @@ describe('what replicas report', () => {
       expect([isProof(10_000), isProof(21_000)]).toEqual([true, false]);
     },
   );
+
+  it('says which replica is the first; canaries of commands do not count', () => {
+    const report = (key: string, issues: unknown = []) => ({ key, report: issues, writtenAt: new Date() });
+    const reports = [report('.canary/a', null), report('.canary/b'), report('.canary/c')];
+    const first = ['.canary/b', '.canary/c', '.canary/aa'].map((key) => isFirstReplica({ reports }, key));
+    expect(first).toEqual([true, false, true]);
+  });
 
   it('names replicas that wrote and do not any more, beside one that does', async () => {
     const now = 10_000_000;

@@ -21,48 +21,21 @@ export type SegmentPosition = ReadonlyMap<string, number>;
 /** Segments in a row that are read over before a new listing starts behind them. */
 const READ_OVER = 100;
 
-/** The segments of an hour, in the order of writers and numbers. Throws `StoreError`. */
-export function listSegments(
-  store: ObjectStore,
-  hour: string,
-  folder = LEDGER_FOLDER,
-): AsyncGenerator<ListedSegment> {
-  return segmentsAfter(store, hour, new Map(), [folder]);
-}
-
 /**
- * The segments of an hour behind a position, in the same order. Takes a call for each writer that has written many, however
- * many these are. Throws `PartialListingError` where all of a writer is left out that was read before.
+ * The segments of an hour behind a position, in the order of writers and numbers. Takes a call for each writer that has written many,
+ * however many these are. Throws `StoreError`, and `PartialListingError` where all of a writer is left out that was read before.
  *
- * @param folders those of the ledger and of what was sent to subscribers
+ * @param root the folder of the ledger, or of what was sent to a subscriber
+ * @param position default: before all
  */
-export async function* segmentsAfter(
+export async function* listSegments(
   store: ObjectStore,
   hour: string,
-  position: SegmentPosition,
-  folders: readonly string[] = [LEDGER_FOLDER],
+  root = LEDGER_FOLDER,
+  position: SegmentPosition = new Map(),
 ): AsyncGenerator<ListedSegment> {
-  for (const folder of folders) {
-    const unlisted = new Set([...position.keys()].filter((writer) => folderOfWriter(writer) === folder));
-    yield* segmentsIn(store, folder + hour, position, unlisted);
-    const [writer] = unlisted;
-    if (writer !== undefined) await assertGone(store, { hour, writer, number: position.get(writer) ?? 0 });
-  }
-}
-
-/** A segment that was read and is listed no more was deleted: else the listing is not whole. */
-async function assertGone(store: ObjectStore, place: SegmentPlace): Promise<void> {
-  const key = segmentKey(place);
-  if (place.number > 0 && (await store.head(key)) !== null)
-    throw new PartialListingError(folderOfWriter(place.writer) + place.hour, key);
-}
-
-async function* segmentsIn(
-  store: ObjectStore,
-  folder: string,
-  position: SegmentPosition,
-  unlisted: Set<string>,
-): AsyncGenerator<ListedSegment> {
+  const folder = root + hour;
+  const unlisted = new Set([...position.keys()].filter((writer) => folderOfWriter(writer) === root));
   for (let startAfter: string | null = ''; startAfter !== null; ) {
     const listing: AsyncIterable<ListedObject> = store.list(
       folder,
@@ -92,6 +65,15 @@ async function* segmentsIn(
       break;
     }
   }
+  const [writer] = unlisted;
+  if (writer !== undefined) await assertGone(store, { hour, writer, number: position.get(writer) ?? 0 });
+}
+
+/** A segment that was read and is listed no more was deleted: else the listing is not whole. */
+async function assertGone(store: ObjectStore, place: SegmentPlace): Promise<void> {
+  const key = segmentKey(place);
+  if (place.number > 0 && (await store.head(key)) !== null)
+    throw new PartialListingError(folderOfWriter(place.writer) + place.hour, key);
 }
 
 function isLate({ key, modifiedAt }: ListedObject): boolean {

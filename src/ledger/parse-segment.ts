@@ -40,18 +40,6 @@ export function parseSegment(content: Buffer): ParsedSegment {
   return { entries, unreadable: entries.length + unreadable === 0 ? 1 : unreadable };
 }
 
-/** The lines with these indices, without those that cannot be read. The bytes of the others are passed over. */
-export function parseLinesAt(content: Buffer, indices: ReadonlySet<number>): Map<number, LedgerLine> {
-  const lines = new Map<number, LedgerLine>();
-  let index = 0;
-  for (const bytes of cutLines(content)) {
-    const line = indices.has(index) ? parseLine(bytes) : null;
-    if (line) lines.set(index, line);
-    index += 1;
-  }
-  return lines;
-}
-
 /** The line with this text; null where it cannot be read. */
 export function parseLine(bytes: Buffer): LedgerLine | null {
   return lineOf(textOf(bytes));

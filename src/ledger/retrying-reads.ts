@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ObjectStore,
   PartialListingError,
@@ -11,34 +10,25 @@ import { readToEnd } from '../store/read-to-end.js';
 import { LEDGER_FOLDER, MERGED_FOLDER } from './ledger-keys.js';
 import { MAX_SEGMENT_BYTES } from './read-segment.js';
 
-/** An object cannot be read although the store answers: what is beside it can be. */
-export class UnreadableObjectError extends StoreError {
-  constructor(key: string, cause: StoreError) {
-    // Its condition would be taken for that of the whole store.
-    super('read', `${key} cannot be read although the store answers (${cause.message})`);
-    this.name = 'UnreadableObjectError';
+/** An object cannot be read, or a folder not be listed, although the store answers: what is beside it can be. */
+export class UnreadableError extends StoreError {
+  /** A folder ends in `/`. */
+  readonly key: string;
+
+  constructor(operation: 'read' | 'list', key: string, { message }: StoreError) {
+    const what = operation === 'read' ? 'read' : 'listed';
+    // The condition of its cause would be taken for that of the whole store.
+    super(operation, `${key} cannot be ${what} although the store answers (${message})`);
+    this.name = 'UnreadableError';
+    this.key = key;
   }
 }
-
-/** A folder cannot be listed although the store answers and lists the ledger: what is beside it can be. */
-export class UnlistableFolderError extends StoreError {
-  readonly folder: string;
-
-  constructor(folder: string, { message }: StoreError) {
-    super('list', `${folder} cannot be listed although the store answers (${message})`);
-    this.name = 'UnlistableFolderError';
-    this.folder = folder;
-  }
-}
-
-/** Milliseconds before each further attempt. */
-const PAUSES = [0, 1_000];
 
 /**
- * A store that tells an object that cannot be read, or a folder that cannot be listed, from an outage: what fails is tried again while the
- * store answers, and ends in `UnreadableObjectError` or `UnlistableFolderError`. During an outage it rejects at once. Bodies are in memory.
+ * A store that tells an object that cannot be read, or a folder that cannot be listed, from an outage: what fails is tried once more while
+ * the store answers, and ends in `UnreadableError`. During an outage it rejects at once. Bodies are in memory.
  */
-export function retryingReads(store: ObjectStore, pauses: readonly number[] = PAUSES): ObjectStore {
+export function retryingReads(store: ObjectStore): ObjectStore {
   const readWhole: ObjectStore['read'] = async (key, ...args) => {
     const reading = await store.read(key, ...args);
     // Nobody reads a foreign object to its end.
@@ -48,7 +38,16 @@ export function retryingReads(store: ObjectStore, pauses: readonly number[] = PA
   };
   return {
     ...retryingListings(store),
-    read: (key, ...args) => retryRead(store, key, () => readWhole(key, ...args), pauses),
+    async read(key, ...args) {
+      const outage = createOutageCheck(1, () => store.identity());
+      for (let isLast = false; ; isLast = true)
+        try {
+          return await readWhole(key, ...args);
+        } catch (error) {
+          if (!(error instanceof StoreError) || (await outage.failed())) throw error;
+          if (isLast) throw new UnreadableError('read', key, error);
+        }
+    },
   };
 }
 
@@ -78,7 +77,7 @@ async function* retryListing<Item>(
       return;
     } catch (error) {
       if (!(error instanceof StoreError) || isOfWholeStore(error) || (await outage.failed())) throw error;
-      if (isLast) throw new UnlistableFolderError(prefix, error);
+      if (isLast) throw new UnreadableError('list', prefix, error);
     }
   }
 }
@@ -90,24 +89,4 @@ function isOfWholeStore(error: StoreError): boolean {
 async function assertListsLedger(store: ObjectStore): Promise<void> {
   await store.identity();
   for (const root of [LEDGER_FOLDER, MERGED_FOLDER]) for await (const _ of store.folders(root)) break;
-}
-
-/** The same for what reads one object. */
-export async function retryRead<Result>(
-  store: ObjectStore,
-  key: string,
-  read: () => Promise<Result>,
-  pauses: readonly number[],
-): Promise<Result> {
-  const outage = createOutageCheck(1, () => store.identity());
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof StoreError) || (await outage.failed())) throw error;
-      const pause = pauses[attempt];
-      if (pause === undefined) throw new UnreadableObjectError(key, error);
-      await sleep(pause);
-    }
-  }
 }

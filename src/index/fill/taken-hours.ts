@@ -13,7 +13,7 @@ import { hoursInOrder, sentFolders } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
-import { UnlistableFolderError } from '../../ledger/retrying-reads.js';
+import { UnreadableError } from '../../ledger/retrying-reads.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { MergedFault } from '../ledger-index.js';
@@ -177,7 +177,7 @@ export class TakenHours {
     try {
       for await (const folder of sentFolders(this.#store)) found.add(folder);
     } catch (error) {
-      if (!(error instanceof UnlistableFolderError)) throw error;
+      if (!(error instanceof UnreadableError)) throw error;
     }
     this.folders = [...found];
   }
@@ -189,7 +189,7 @@ export class TakenHours {
       hours: this.#hours,
       clock: this.#now,
       onLost: this.#segments.addMissing,
-      onUnlisted: (hour, { folder }) => void this.#unlisted.set(folder, startOfHour(hour)),
+      onUnlisted: (hour, { key }) => void this.#unlisted.set(key, startOfHour(hour)),
       folders: () => this.folders,
     });
   }

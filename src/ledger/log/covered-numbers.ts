@@ -1,4 +1,4 @@
-import type { UnreadableObjectError } from '../retrying-reads.js';
+import type { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 
 /** A segment of an hour. */
@@ -17,7 +17,7 @@ export interface Gap {
 export interface LostSegments extends Gap {
   readonly hour: string;
   /** Why a segment cannot be read that is there; absent or null for those that are missing. */
-  readonly unreadable?: UnreadableObjectError | null;
+  readonly unreadable?: UnreadableError | null;
 }
 
 type Range = [from: number, to: number];

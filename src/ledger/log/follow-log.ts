@@ -1,11 +1,12 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, isWhole, openHours, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
-import { UnlistableFolderError } from '../retrying-reads.js';
+import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter } from '../segment-key.js';
 import type { LostSegments } from './covered-numbers.js';
 import { type HourPosition, hourPosition } from './hour-position.js';
-import { AT_ONCE, fetchAhead, type NewSegment, newSegmentsOf } from './new-segments.js';
+import { AT_ONCE, fetchAhead, type NewSegment } from './new-segments.js';
+import { newSegmentsOf } from './segments-of-hour.js';
 
 export interface LogFollowerOptions {
   readonly store: ObjectStore;
@@ -16,7 +17,7 @@ export interface LogFollowerOptions {
   /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
   readonly onLost: (lost: LostSegments) => void;
   /** Called with a folder of an hour that cannot be listed although the store answers. What is beside it is brought. */
-  readonly onUnlisted: (hour: string, error: UnlistableFolderError) => void;
+  readonly onUnlisted: (hour: string, error: UnreadableError) => void;
   /** Folders whose segments are followed at present. Default: the ledger's. */
   readonly folders?: () => readonly string[];
 }
@@ -49,9 +50,9 @@ export function createLogFollower(options: LogFollowerOptions) {
       return yield* nextOfAll(place, listing.finished);
     for (const folder of folders())
       try {
-        yield* newSegmentsOf(store, place, options.onLost, [folder]);
+        yield* newSegmentsOf(store, place, folder, options.onLost);
       } catch (error) {
-        if (!(error instanceof UnlistableFolderError)) throw error;
+        if (!(error instanceof UnreadableError)) throw error;
         options.onUnlisted(hour, error);
       }
     listing.at = time;

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { hourAt, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER, sentFolder } from '../ledger-keys.js';
-import { UnlistableFolderError } from '../retrying-reads.js';
+import { UnreadableError } from '../retrying-reads.js';
 
 /** The folders of the ledger's hours. */
 const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
@@ -39,7 +39,7 @@ async function foldersBelow(
 ): Promise<string[]> {
   const found = roots.map((root) =>
     ledgerFolders(store, path, [root]).catch((error: unknown) => {
-      if (!(error instanceof UnlistableFolderError) || ROOTS.includes(error.folder)) throw error;
+      if (!(error instanceof UnreadableError) || ROOTS.includes(error.key)) throw error;
       return instead;
     }),
   );

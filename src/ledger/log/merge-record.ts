@@ -4,7 +4,7 @@ import { readDocument } from '../../store/read-document.js';
 import { startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, mergedFolder, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { readAhead } from '../read-ahead.js';
-import { UnlistableFolderError, UnreadableObjectError } from '../retrying-reads.js';
+import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace } from '../segment-key.js';
 import { coveredNumbers } from './covered-numbers.js';
 
@@ -105,7 +105,7 @@ function sum<Field extends string>(items: readonly Readonly<Record<Field, number
 
 /** Handler for a catch: null for an object or a folder that cannot be read. Throws every other error. */
 export function nullIfDamaged(error: unknown): null {
-  if (error instanceof MergedHourError || error instanceof UnlistableFolderError) return null;
+  if (error instanceof MergedHourError || error instanceof UnreadableError) return null;
   throw error;
 }
 
@@ -214,7 +214,7 @@ async function readRecord(store: ObjectStore, folder: string, hour: string, n: n
     const record = parseRecord(folder, hour, n, await readDocument(store, key, MAX_RECORD_BYTES));
     return record ?? new MergedHourError(key, 'it is no record of its hour and version');
   } catch (error) {
-    if (!(error instanceof UnreadableObjectError)) throw error;
+    if (!(error instanceof UnreadableError)) throw error;
     return new MergedHourError(key, error.message);
   }
 }

@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readToEnd } from '../../store/read-to-end.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
-import { UnreadableObjectError } from '../retrying-reads.js';
+import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 import {
   type MergedHour,
@@ -85,7 +85,7 @@ async function readBytes(store: ObjectStore, record: MergeRecord, { start, bytes
   if (bytes === 0) return Buffer.alloc(0);
   const { object, size } = record;
   const reading = await store.read(object, { start, end: start + bytes - 1 }).catch((error: unknown) => {
-    if (!(error instanceof UnreadableObjectError)) throw error;
+    if (!(error instanceof UnreadableError)) throw error;
     throw new MergedHourError(object, error.message, record);
   });
   if (reading === null) throw new MergedHourError(object, 'it is missing', record);

@@ -1,8 +1,7 @@
 import type { ObjectStore } from '../../store/object-store.js';
-import { segmentsAfter } from '../list-segments.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
-import { UnreadableObjectError } from '../retrying-reads.js';
+import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 import { isLong, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type HourPosition, passOver } from './hour-position.js';
@@ -17,16 +16,6 @@ export interface NewSegment extends Numbered {
 
 /** Segments that are read at once. */
 export const AT_ONCE = 8;
-
-/** Unread segments of an hour that is not whole, including those of new writers. */
-export async function* newSegmentsOf(
-  store: ObjectStore,
-  place: HourPosition,
-  onLost: (lost: LostSegments) => void,
-  folders: readonly string[],
-): AsyncGenerator<NewSegment> {
-  yield* takeAhead(store, place, numbersBehind(store, place, onLost, folders), onLost);
-}
 
 /** Segments of an hour by their numbers; those that are missing are read from its merged objects. */
 export async function* takeAhead(
@@ -66,7 +55,7 @@ export async function* takeAhead(
 interface FetchedSegment extends Numbered {
   /** Null where it is missing or cannot be read. */
   readonly segment: UnparsedSegment | null;
-  readonly unreadable: UnreadableObjectError | null;
+  readonly unreadable: UnreadableError | null;
 }
 
 /** Reads segments of an hour, in the order in which they are named. */
@@ -81,26 +70,10 @@ export function fetchAhead(
       const segment = await fetchSegment(store, segmentKey({ hour, writer, number }));
       return { writer, number, segment, unreadable: null };
     } catch (error) {
-      if (!(error instanceof UnreadableObjectError)) throw error;
+      if (!(error instanceof UnreadableError)) throw error;
       return { writer, number, segment: null, unreadable: error };
     }
   });
-}
-
-/** The listed numbers, and those in between: a store may list a segment late. */
-async function* numbersBehind(
-  store: ObjectStore,
-  { hour, read }: HourPosition,
-  onLost: (lost: LostSegments) => void,
-  folders: readonly string[],
-): AsyncGenerator<Numbered> {
-  const last = new Map(read);
-  for await (const { writer, number } of segmentsAfter(store, hour, new Map(read), folders)) {
-    const from = (last.get(writer) ?? 0) + 1;
-    yield* numbersOfGap({ hour, writer, from, to: number - 1 }, onLost);
-    last.set(writer, number);
-    yield { writer, number };
-  }
 }
 
 /**

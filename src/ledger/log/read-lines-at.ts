@@ -3,10 +3,9 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readToEnd } from '../../store/read-to-end.js';
 import { hourAt } from '../hours.js';
-import { type LineSpan, parseLine, parseLinesAt } from '../parse-segment.js';
+import { type LineSpan, parseLine } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
-import { fetchSegment } from '../read-segment.js';
-import { retryingReads, retryRead, UnreadableObjectError } from '../retrying-reads.js';
+import { retryingReads } from '../retrying-reads.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
 import type { LinePlace } from './line-place.js';
 import { nullIfDamaged } from './merge-record.js';
@@ -25,9 +24,6 @@ export interface PlacedLine extends LinePlace {
  */
 const AT_ONCE = 4;
 const limit = pLimit(AT_ONCE);
-
-/** Who asks waits: what cannot be read is tried again at once. */
-const PAUSES = [0];
 
 /** Lines of a segment that cannot be read although they were once. */
 export interface UnreadLines {
@@ -61,16 +57,15 @@ export async function readLinesAt(
     wanted.set(key, known);
     return key;
   });
-  const fetchMerged = createMergedFetcher(retryingReads(store, PAUSES));
+  const asked = retryingReads(store);
+  const fetchMerged = createMergedFetcher(asked);
   const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, spans }]) => {
     const found = await limit(async () => {
       signal?.throwIfAborted();
-      const own = await retryRead(store, key, () => readOwn(store, key, spans), PAUSES).catch(
-        nullIfUnreadable,
-      );
+      const own = await readOwn(asked, key, spans).catch(nullIfDamaged);
       if (own !== null) return own;
       const merged = await fetchMerged(segment).catch(nullIfDamaged);
-      return merged && parseLinesAt(merged.content, new Set(spans.keys()));
+      return merged && linesIn(merged.content, 0, spans);
     });
     return { key, wanted: spans.size, found };
   });
@@ -84,11 +79,6 @@ export async function readLinesAt(
   return { lines: places.map(({ line }, at) => lines.get(keys[at] ?? '')?.get(line) ?? null), unread };
 }
 
-function nullIfUnreadable(error: unknown): null {
-  if (error instanceof UnreadableObjectError) return null;
-  throw error;
-}
-
 /** Lines of a segment that has an object of its own; null when that is missing. */
 async function readOwn(
   store: ObjectStore,
@@ -99,15 +89,15 @@ async function readOwn(
   const from = Math.min(...known.map(({ start }) => start));
   const end = Math.max(...known.map(({ start, length }) => start + length));
   const reading = await store.read(key, { start: from, end: end - 1 });
-  if (reading === null) return null;
-  const bytes = await readToEnd(key, reading.body);
+  return reading && linesIn(await readToEnd(key, reading.body), from, spans);
+}
+
+/** Lines by their indices, of the bytes of a segment from one on. A segment that was changed by hand may have others there, or none. */
+function linesIn(bytes: Buffer, from: number, spans: Spans): ReadonlyMap<number, LedgerLine> {
   const lines = new Map<number, LedgerLine>();
   for (const [index, { start, length }] of spans) {
     const line = parseLine(bytes.subarray(start - from, start - from + length));
     if (line !== null) lines.set(index, line);
   }
-  if (lines.size === spans.size) return lines;
-  // The segment was changed by hand.
-  const whole = await fetchSegment(store, key);
-  return whole && parseLinesAt(whole.content, new Set(spans.keys()));
+  return lines;
 }

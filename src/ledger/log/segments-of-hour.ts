@@ -1,8 +1,8 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
-import { segmentsAfter } from '../list-segments.js';
+import { listSegments } from '../list-segments.js';
 import type { UnparsedSegment } from '../read-segment.js';
-import { UnlistableFolderError } from '../retrying-reads.js';
+import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter } from '../segment-key.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type HourPosition, isTaken, isWithin } from './hour-position.js';
@@ -45,10 +45,22 @@ export async function* segmentsOfHour(reading: HourReading, place: HourPosition)
     }
 }
 
+/** Segments of a folder behind a position in an hour that is not whole, those of new writers as well. Throws `StoreError`. */
+export function newSegmentsOf(
+  store: ObjectStore,
+  place: HourPosition,
+  folder: string,
+  onLost: HourReading['onLost'],
+): AsyncGenerator<NewSegment> {
+  const before = { ...place, read: new Map(place.read), missing: [] };
+  const numbers = othersOf(folder, { store, onLost }, before, [], coveredNumbers([]));
+  return takeAhead(store, place, numbers, onLost);
+}
+
 /** Throws every other error. */
 function unlistedFault(error: unknown): MergedHourError {
-  if (!(error instanceof UnlistableFolderError)) throw error;
-  return new MergedHourError(error.folder, error.message);
+  if (!(error instanceof UnreadableError)) throw error;
+  return new MergedHourError(error.key, error.message);
 }
 
 async function* segmentsIn(
@@ -114,7 +126,7 @@ async function* wantedOf(
  */
 async function* othersOf(
   folder: string,
-  { store, onLost }: HourReading,
+  { store, onLost }: Pick<HourReading, 'store' | 'onLost'>,
   { hour, read, missing }: HourPosition,
   records: readonly MergeRecord[],
   taken: CoveredSegments,
@@ -136,7 +148,7 @@ async function* othersOf(
   const open = missing.filter(({ writer }) => folderOfWriter(writer) === folder).flatMap(taken.missingIn);
   for (const { writer, from } of open)
     position.set(writer, Math.min(from - 1, position.get(writer) ?? from - 1));
-  for await (const { writer, number } of segmentsAfter(store, hour, position, [folder])) {
+  for await (const { writer, number } of listSegments(store, hour, folder, position)) {
     const isMissing = open.some((gap) => isWithin(gap, { writer, number }));
     if (isMissing) yield { writer, number };
     yield* upTo(writer, number - 1);

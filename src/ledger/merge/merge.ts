@@ -5,7 +5,7 @@ import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { hoursInOrder, sentFolders } from '../log/log-hours.js';
 import { type MergedHour, MergedHourError, type MergeRecord, readMergedHour } from '../log/merge-record.js';
-import { retryingListings, UnlistableFolderError } from '../retrying-reads.js';
+import { retryingListings, UnreadableError } from '../retrying-reads.js';
 import { endSegments } from './end-segments.js';
 import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
 import { mergeHour } from './merge-hour.js';
@@ -81,7 +81,7 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
   /** A folder of hours that cannot be listed is in the report, and keeps no other from being merged. */
   async function besideOthers(run: Run): Promise<void> {
     await mergeAll(run).catch((error: unknown) => {
-      if (!(error instanceof UnlistableFolderError)) throw error;
+      if (!(error instanceof UnreadableError)) throw error;
       addFault(run, '', error.message);
     });
   }

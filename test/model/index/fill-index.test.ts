@@ -8,12 +8,13 @@ import { IndexError } from '../../../src/index/index-error.js';
 import { createLedgerIndex, type LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
 import { createMerger } from '../../../src/ledger/merge/merge.js';
+import { retryingReads } from '../../../src/ledger/retrying-reads.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { endSent } from '../../../src/subscribers/send/end-sent.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
-import { retriedWithUnlistable } from '../../support/store/unlistable-folders.js';
+import { withUnlistable } from '../../support/store/unlistable-folders.js';
 import { withUnreadable } from '../../support/store/unreadable-objects.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { drawnQuery, expectAnswers } from './expect-answers.js';
@@ -138,9 +139,11 @@ describe('what fills the index', () => {
             index?.close();
             index = createLedgerIndex(path, 'store');
             filler = createIndexFiller({
-              store: retriedWithUnlistable(
-                withUnreadable(store, (key) => isDenied.has(key)),
-                () => unlistable,
+              store: retryingReads(
+                withUnlistable(
+                  withUnreadable(store, (key) => isDenied.has(key)),
+                  () => unlistable,
+                ),
               ),
               ...{ clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
               ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },

@@ -1,4 +1,3 @@
-import { retryingReads } from '../../../src/ledger/retrying-reads.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 
 /** A store that answers, but for listings of some folders, and of what they are in where that reads them: as folders of another user. */
@@ -14,9 +13,4 @@ export function withUnlistable<S extends ObjectStore>(store: S, folders: () => r
     keys: (prefix, range) => listed(prefix, store.keys(prefix, range)),
     folders: (prefix) => listed(prefix, store.folders(prefix)),
   };
-}
-
-/** The same for whoever follows the ledger. */
-export function retriedWithUnlistable(store: ObjectStore, folders: () => readonly string[]): ObjectStore {
-  return retryingReads(withUnlistable(store, folders), [0]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { openHours } from '../../../src/ledger/hours.js';
-import { segmentsAfter } from '../../../src/ledger/list-segments.js';
+import { listSegments } from '../../../src/ledger/list-segments.js';
 import { parseSegmentKey, segmentKey } from '../../../src/ledger/segment-key.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 import { partialListings } from '../../support/store/partial-listings.js';
@@ -26,7 +26,7 @@ describe('the segments behind a position', () => {
       ['a-b', 1998],
       ['b', 2000],
     ]);
-    for await (const { writer, number } of segmentsAfter(store, HOUR, position))
+    for await (const { writer, number } of listSegments(store, HOUR, undefined, position))
       found.push(`${writer} ${number}`);
     expect(found).toEqual(['a-b 1999', 'a-b 2000', 'c 1', 'c 2']);
     expect(store.calls).toHaveLength(3);
@@ -41,7 +41,12 @@ describe('the segments behind a position', () => {
     const found: string[] = [];
     const list = async (isLeftOut: (key: string) => boolean) => {
       found.length = 0;
-      for await (const { writer, number } of segmentsAfter(partialListings(store, isLeftOut), HOUR, position))
+      for await (const { writer, number } of listSegments(
+        partialListings(store, isLeftOut),
+        HOUR,
+        undefined,
+        position,
+      ))
         found.push(`${writer} ${number}`);
     };
     await expect(list((key) => key.includes('/b~'))).rejects.toThrow(/is not whole: it lacks .*b~00000002/);
@@ -61,7 +66,7 @@ describe('the segments behind a position', () => {
       store.put(key, '', Date.parse(time));
     });
     const found: string[] = [];
-    for await (const { writtenAt } of segmentsAfter(store, HOUR, new Map()))
+    for await (const { writtenAt } of listSegments(store, HOUR))
       found.push(new Date(writtenAt).toISOString());
     expect(found).toEqual([
       '2026-03-04T05:00:00.000Z',

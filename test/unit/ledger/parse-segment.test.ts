@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseLine, parseLinesAt, parseSegment } from '../../../src/ledger/parse-segment.js';
+import { parseLine, parseSegment } from '../../../src/ledger/parse-segment.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 const ndjson = (...lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -17,8 +17,6 @@ describe('a segment', () => {
     const { lines, unreadable } = parse(text + ndjson(good).slice(0, 40));
     expect(lines).toEqual([good]);
     expect(unreadable).toBe(5);
-    const content = Buffer.from(ndjson(good, { v: 2 }, { ...good, jobId: 'other' }));
-    expect([...parseLinesAt(content, new Set([1, 2, 7]))]).toEqual([[2, { ...good, jobId: 'other' }]]);
   });
 
   it('gives the lines beside one whose bytes are not UTF-8', () => {
@@ -26,7 +24,6 @@ describe('a segment', () => {
     const damaged = Buffer.concat([Buffer.from(before), Buffer.of(0xfc), Buffer.from(after)]);
     const content = Buffer.concat([Buffer.from(ndjson(good)), damaged, Buffer.from(ndjson(good))]);
     expect(parse(content)).toEqual({ lines: [good, good], unreadable: 1 });
-    expect([...parseLinesAt(content, new Set([0, 1, 2])).keys()]).toEqual([0, 2]);
   });
 
   it('says which of its bytes are a line, whatever is before it', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HOUR, hourAt, startOfHour, WHOLE_AFTER } from '../../../../src/ledger/hours.js';
-import { segmentsAfter } from '../../../../src/ledger/list-segments.js';
+import { listSegments } from '../../../../src/ledger/list-segments.js';
 import { coveredNumbers } from '../../../../src/ledger/log/covered-numbers.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger, type Ledger } from '../../../../src/ledger/write/ledger.js';
@@ -113,7 +113,7 @@ function world(isEmulated: boolean) {
       if (startOfHour(hour) + HOUR + WHOLE_AFTER <= now) continue;
       const position = positions.get(hour) ?? new Map<string, number>();
       positions.set(hour, position);
-      for await (const { key, writer, number } of segmentsAfter(memory, hour, new Map(position))) {
+      for await (const { key, writer, number } of listSegments(memory, hour, undefined, new Map(position))) {
         expect(number).toBe((position.get(writer) ?? 0) + 1);
         position.set(writer, number);
         seen.push(key);

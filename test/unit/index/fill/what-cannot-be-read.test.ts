@@ -5,13 +5,14 @@ import { indexInThread } from '../../../../src/index/fill/index-in-thread.js';
 import type { IndexWorker } from '../../../../src/index/fill/open-index-of-store.js';
 import { hasAllSince } from '../../../../src/index/index-extent.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
+import { retryingReads } from '../../../../src/ledger/retrying-reads.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 import { partialListings } from '../../../support/store/partial-listings.js';
-import { retriedWithUnlistable } from '../../../support/store/unlistable-folders.js';
-import { retriedWithUnreadable } from '../../../support/store/unreadable-objects.js';
+import { withUnlistable } from '../../../support/store/unlistable-folders.js';
+import { withUnreadable } from '../../../support/store/unreadable-objects.js';
 
 const WRITTEN = '2026-03-04T05:10:00.000Z';
 const MINUTE = 60_000;
@@ -133,7 +134,7 @@ describe('what the index cannot read of the ledger', () => {
     beforeEach(() => {
       denied = [];
       filler = createIndexFiller({
-        store: retriedWithUnreadable(store, (key) => denied.includes(key)),
+        store: retryingReads(withUnreadable(store, (key) => denied.includes(key))),
         ...{ index, clock: () => now },
         ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
       });
@@ -190,7 +191,7 @@ describe('what the index cannot read of the ledger', () => {
     beforeEach(() => {
       denied = [];
       filler = createIndexFiller({
-        store: retriedWithUnlistable(store, () => denied),
+        store: retryingReads(withUnlistable(store, () => denied)),
         ...{ index, clock: () => now, subscribers: ['crm'] },
         ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
       });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { retryingReads } from '../../../../src/ledger/retrying-reads.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../../src/store/object-store.js';
 import { beginningOf, createLedgerFollower } from '../../../../src/subscribers/follow/ledger-follower.js';
@@ -7,8 +8,8 @@ import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 import { partialListings } from '../../../support/store/partial-listings.js';
-import { retriedWithUnlistable } from '../../../support/store/unlistable-folders.js';
-import { retriedWithUnreadable } from '../../../support/store/unreadable-objects.js';
+import { withUnlistable } from '../../../support/store/unlistable-folders.js';
+import { withUnreadable } from '../../../support/store/unreadable-objects.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -300,7 +301,7 @@ describe('a follower of the ledger', () => {
       const all = world();
       const { store, put, advance, follow } = all;
       let key = '';
-      const over = retriedWithUnreadable(store, (each) => each === key);
+      const over = retryingReads(withUnreadable(store, (each) => each === key));
       const follower = await follow(over);
       const write = () => {
         put('b', 'before');
@@ -400,9 +401,8 @@ describe('a follower of the ledger', () => {
       const { sent, store, put, advance, follow } = world();
       let isDenied = true;
       const follower = await follow(
-        retriedWithUnreadable(
-          store,
-          (key) => isDenied && /a~0000[01]/.test(key) && !key.includes('~00000001'),
+        retryingReads(
+          withUnreadable(store, (key) => isDenied && /a~0000[01]/.test(key) && !key.includes('~00000001')),
         ),
       );
       for (let job = 0; job < 1_100; job += 1) put('a', `job-${job}`);
@@ -428,7 +428,7 @@ describe('a follower of the ledger', () => {
     async (_, folder) => {
       const { store, sent, faults, put, advance, merge, follow } = world();
       let denied = [folder];
-      const over = retriedWithUnlistable(store, () => denied);
+      const over = retryingReads(withUnlistable(store, () => denied));
       const first = await follow(over);
       put('a', 'unlisted');
       if (!folder.startsWith('ledger-hours/')) await first.look();

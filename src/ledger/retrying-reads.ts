@@ -86,7 +86,8 @@ function isOfWholeStore(error: StoreError): boolean {
   return error instanceof PartialListingError || error instanceof UnorderedListingError;
 }
 
-async function assertListsLedger(store: ObjectStore): Promise<void> {
+/** Throws `StoreError` where the store does not answer, or not list the ledger. */
+export async function assertListsLedger(store: ObjectStore): Promise<void> {
   await store.identity();
   for (const root of [LEDGER_FOLDER, MERGED_FOLDER]) for await (const _ of store.folders(root)) break;
 }

@@ -1,27 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreError } from '../../store/object-store.js';
-import { conditionOf } from '../../store/store-condition.js';
-import type { StoreCondition } from '../../store/store-remedies.js';
 import { IndexError } from '../index-error.js';
 
 /** What another process wants in the index: what was written before it asks, or everything that the index is to have. */
 export type Ask = 'new' | 'whole';
 
 /**
- * An ask is a file of one byte in a folder beside the index. The writer of the index removes it when it is done, or appends why it failed.
- * On a full disk there is no room for the byte, and nobody waits for a writer that has none for its answer.
+ * An ask is a file of one byte in a folder beside the index. The writer of the index removes it when it is done, and empties it when it
+ * failed, for which a full disk has room.
  */
 const folderOf = (path: string) => `${path}-asks`;
 const ASKED = '\n';
@@ -29,27 +17,6 @@ const ASKED = '\n';
 const ASKS_LOOKED_EVERY = 100;
 const ANSWER_LOOKED_EVERY = 20;
 const KEPT_LOOKED_EVERY = 200;
-
-/** What the writer could not do. */
-interface Failure {
-  readonly reason: string;
-  readonly fault: 'store' | 'index';
-  readonly condition: StoreCondition | null;
-}
-
-function failureOf(error: unknown): Failure {
-  return {
-    reason: error instanceof Error ? error.message : String(error),
-    fault: error instanceof IndexError ? 'index' : 'store',
-    condition: conditionOf(error),
-  };
-}
-
-/** Whoever asked fails as the writer did: what to do about its store is nothing to do about its index. */
-function errorOf({ reason, fault, condition }: Failure): Error {
-  const text = `the process that keeps the index could not read the ledger: ${reason}`;
-  return fault === 'index' ? new IndexError(text) : new StoreError('read', text, { condition });
-}
 
 /**
  * Does what other processes ask of the writer of an index. Keeps no process alive.
@@ -60,18 +27,14 @@ function errorOf({ reason, fault, condition }: Failure): Error {
 export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { stop(): void } {
   const folder = folderOf(path);
   let begun = new Set<string>();
-  let isStopped = false;
 
   async function answer(name: string): Promise<void> {
     const file = join(folder, name);
     try {
       await work(name.startsWith('whole') ? 'whole' : 'new');
       rmSync(file, { force: true });
-    } catch (error) {
-      // The index is being closed: whoever asked finds that its writer has ended, and does without.
-      if (isStopped) return;
-      // Whoever asked may have gone.
-      if (existsSync(file)) appendFileSync(file, JSON.stringify(failureOf(error)));
+    } catch {
+      truncateSync(file);
     }
   }
 
@@ -79,19 +42,15 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
     const names = asksIn(folder);
     const added = names.filter((name) => !begun.has(name));
     begun = new Set(names);
-    for (const name of added) void answer(name).catch(() => undefined);
+    // Whoever asked may have gone.
+    for (const name of added) answer(name).catch(() => undefined);
   }
 
   // Asks that an earlier writer left behind are obsolete.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const timer = setInterval(look, ASKS_LOOKED_EVERY).unref();
-  return {
-    stop() {
-      isStopped = true;
-      clearInterval(timer);
-    },
-  };
+  return { stop: () => clearInterval(timer) };
 }
 
 function asksIn(folder: string): string[] {
@@ -111,10 +70,14 @@ export interface AskOptions {
 }
 
 /**
- * Asks the writer of an index. Rejects with `StoreError` or `IndexError` when it could not do it, and `lost` when it has ended or does not
+ * Asks the writer of an index. Resolves to whether it could do it. Rejects with an `IndexError` that is lost when it has ended or does not
  * answer: it may hang, and its index be old.
  */
-export async function askWriter(path: string, ask: Ask, { patience, isKept }: AskOptions): Promise<void> {
+export async function askWriter(
+  path: string,
+  ask: Ask,
+  { patience, isKept }: AskOptions,
+): Promise<'done' | 'failed'> {
   const file = join(folderOf(path), `${ask}-${randomUUID()}`);
   try {
     writeFileSync(file, ASKED, { flag: 'wx', mode: 0o600 });
@@ -126,8 +89,8 @@ export async function askWriter(path: string, ask: Ask, { patience, isKept }: As
     for (let waited = 0; ; waited += ANSWER_LOOKED_EVERY) {
       await sleep(ANSWER_LOOKED_EVERY);
       const size = statSync(file, { throwIfNoEntry: false })?.size;
-      if (size === undefined) return;
-      if (size > ASKED.length) throw errorOf(JSON.parse(readFileSync(file, 'utf8')));
+      if (size === undefined) return 'done';
+      if (size === 0) return 'failed';
       if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) throw lost('has ended');
       if (waited >= patience) throw lost('does not answer');
     }

@@ -69,7 +69,8 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
       const { createIndexFiller } = await import('./fill-index.js');
       return createIndexFiller({ ...options, store: retryingReads(store), index: worker, maxBytes });
     };
-    const filler = worker.isShared && path !== null ? createSharedFiller(path, worker) : await fillOwn();
+    const filler =
+      worker.isShared && path !== null ? createSharedFiller(path, worker, store) : await fillOwn();
     // Until a store is marked its index has no place.
     if (storeId !== null) options.onOpened?.(worker.place, worker.isShared);
     opened = { worker, filler, storeId };

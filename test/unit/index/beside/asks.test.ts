@@ -1,9 +1,11 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Ask, answerAsks, askWriter } from '../../../../src/index/beside/asks.js';
-import { IndexError } from '../../../../src/index/index-error.js';
-import { StoreError } from '../../../../src/store/object-store.js';
+import { createSharedFiller } from '../../../../src/index/beside/shared-filler.js';
+import type { IndexCalls } from '../../../../src/index/index-calls.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+import { withUnlistable } from '../../../support/store/unlistable-folders.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { until } from '../../../support/until.js';
 
@@ -33,32 +35,22 @@ describe('asks of the writer of an index', () => {
     expect(asks()).toEqual([]);
   });
 
-  it.each([
-    ['of its index', new IndexError('database or disk is full'), { name: 'IndexError', isLost: false }],
-    [
-      'of the store',
-      new StoreError('list', 'no access', { condition: 'denied' }),
-      { name: 'StoreError', condition: 'denied' },
-    ],
-  ])('fail as the writer did, for a fault %s', async (_, error, expected) => {
-    const writer = answerAsks(path, () => Promise.reject(error));
-    const message = expect.stringContaining(
-      `the process that keeps the index could not read the ledger: ${error.message}`,
-    );
-    await expect(askWriter(path, 'new', KEPT)).rejects.toMatchObject({ ...expected, message });
+  it('fail when the writer could not do them, which takes no room on the disk', async () => {
+    const writer = answerAsks(path, () => Promise.reject(new Error('database or disk is full')));
+    expect(await askWriter(path, 'new', KEPT)).toBe('failed');
     writer.stop();
     expect(asks()).toEqual([]);
   });
 
-  it('have their room on the disk before they are answered: a writer on a full one could not say why it failed', async () => {
-    const rooms: number[] = [];
-    const writer = answerAsks(path, async () => {
-      rooms.push(...asks().map((name) => statSync(join(`${path}-asks`, name)).size));
-      throw new Error('database or disk is full');
-    });
-    await expect(askWriter(path, 'new', KEPT)).rejects.toThrow(/disk is full$/);
+  it.each([
+    ['its index', [], { name: 'IndexError', isLost: false }],
+    ['the store', ['ledger/'], { name: 'StoreError', condition: 'denied' }],
+  ])('that fail are a fault of %s', async (_, denied, expected) => {
+    const writer = answerAsks(path, () => Promise.reject(new Error('for whatever reason')));
+    const store = withUnlistable(createMemoryStore(), () => denied);
+    const index = { call: async () => true } as unknown as IndexCalls;
+    await expect(createSharedFiller(path, index, store).takeNew()).rejects.toMatchObject(expected);
     writer.stop();
-    expect(rooms).toEqual([1]);
   });
 
   it('end without an answer when the writer does not give one in time, and when it has ended', async () => {
@@ -72,22 +64,6 @@ describe('asks of the writer of an index', () => {
     writer.stop();
     expect(asks()).toEqual([]);
     expect(await endOf(join(folder.path, 'other'), 'new')).toEqual(lost('takes no questions'));
-  });
-
-  it('get no answer from a writer that is being stopped', async () => {
-    const { promise: closing, reject: close } = Promise.withResolvers<void>();
-    const { promise: asked, resolve: begin } = Promise.withResolvers<void>();
-    let isKept = true;
-    const writer = answerAsks(path, () => {
-      begin();
-      return closing;
-    });
-    const answer = askWriter(path, 'new', { ...KEPT, isKept: async () => isKept });
-    await asked;
-    writer.stop();
-    close(new Error('database is not open'));
-    isKept = false;
-    await expect(answer).rejects.toMatchObject({ isLost: true });
   });
 
   it('that an earlier writer left behind are removed', async () => {

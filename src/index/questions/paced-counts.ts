@@ -1,4 +1,5 @@
 import type { SourceScope } from '../../domain/rights.js';
+import { sharedRead } from '../../lib/time/shared-read.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { RecentCallbacks } from '../queries/count-callbacks.js';
 
@@ -31,30 +32,16 @@ const JOBS_OF_DAY_PER_MS = 5;
  * @param keptFor milliseconds
  * @param clock in milliseconds since the epoch
  */
-export function createPacedCounts<Counted>(keptFor: (counted: Counted) => number, clock: () => number) {
-  const kept = new Map<
-    string,
-    { readonly at: number; readonly for: number; readonly counted: Promise<Counted> }
-  >();
-
-  async function keep(name: string, count: () => Promise<Counted>): Promise<Counted> {
-    try {
-      const counted = await count();
-      kept.set(name, { at: clock(), for: Math.floor(keptFor(counted)), counted: Promise.resolve(counted) });
-      return counted;
-    } catch (error) {
-      kept.delete(name);
-      throw error;
-    }
-  }
-
-  return (name: string, count: () => Promise<Counted>): Promise<Counted> => {
-    const known = kept.get(name);
-    // A clock that was set back must not keep it for as long.
-    if (known !== undefined && Math.abs(clock() - known.at) < known.for) return known.counted;
-    const counted = keep(name, count);
-    kept.set(name, { at: 0, for: Number.POSITIVE_INFINITY, counted });
-    return counted;
+export function createPacedCounts<Counted, Asked>(
+  keptFor: (counted: Counted) => number,
+  count: (now: number, asked: Asked) => Promise<Counted>,
+  clock: () => number,
+): (name: string, asked: Asked) => Promise<Counted> {
+  const counts = new Map<string, (asked: Asked) => Promise<Counted>>();
+  return (name, asked) => {
+    const counted = counts.get(name) ?? sharedRead((all: Counted) => Math.floor(keptFor(all)), count, clock);
+    counts.set(name, counted);
+    return counted(asked);
   };
 }
 
@@ -65,25 +52,29 @@ export function createCallbackCounts(
   index: IndexCalls,
   clock: () => number,
 ): (scope: SourceScope) => Promise<CallbackCounts> {
-  const counted = createPacedCounts<CallbackCounts>(({ missed }) => missed.ofJobs / COUNTED_PER_MS, clock);
-  const jobsOfDay = createPacedCounts<ReadonlyMap<string | null, number>>(
-    (jobs) => (jobs.get(null) ?? 0) / JOBS_OF_DAY_PER_MS,
+  const counted = createPacedCounts<CallbackCounts, SourceScope>(
+    ({ missed }) => missed.ofJobs / COUNTED_PER_MS,
+    count,
     clock,
   );
+  const jobsOfDay = createPacedCounts<ReadonlyMap<string | null, number>, SourceScope>(
+    (jobs) => (jobs.get(null) ?? 0) / JOBS_OF_DAY_PER_MS,
+    (now, scope) => index.call('countJobs', { since: now - DAY, scope }),
+    clock,
+  );
+  const nameOf = (scope: SourceScope) => JSON.stringify(scope && [...scope].sort());
 
-  async function count(name: string, scope: SourceScope): Promise<CallbackCounts> {
-    const now = clock();
+  async function count(now: number, scope: SourceScope): Promise<CallbackCounts> {
     const { missed, ...counts } = await index.call('countCallbacks', { now, scope });
-    const countJobs = () => index.call('countJobs', { since: counts.daySince, scope });
+    const { daySince: since } = counts;
     // While the index is being built there are soon many more.
-    const jobs = await (counts.daySince <= now - DAY ? jobsOfDay(name, countJobs) : countJobs());
+    const jobs = await (since <= now - DAY
+      ? jobsOfDay(nameOf(scope), scope)
+      : index.call('countJobs', { since, scope }));
     const ofJobs = (source: string | null) => jobs.get(source) ?? 0;
     const bySource = missed.bySource.map((each) => ({ ...each, ofJobs: ofJobs(each.source) }));
     return { ...counts, missed: { ...missed, ofJobs: ofJobs(null), bySource } };
   }
 
-  return (scope) => {
-    const name = JSON.stringify(scope && [...scope].sort());
-    return counted(name, () => count(name, scope));
-  };
+  return (scope) => counted(nameOf(scope), scope);
 }

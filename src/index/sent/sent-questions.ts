@@ -27,8 +27,9 @@ export type SentQuestions = ReturnType<typeof createSentQuestions>;
  * @param clock in milliseconds since the epoch
  */
 export function createSentQuestions(index: IndexCalls, clock: () => number) {
-  const counted = createPacedCounts<readonly CountedBehind[]>(
+  const counted = createPacedCounts<readonly CountedBehind[], BehindQuery>(
     (found) => found.reduce((sum, { events }) => sum + events, 0) / COUNTED_PER_MS,
+    (_now, query) => index.call('countBehind', query),
     clock,
   );
 
@@ -49,7 +50,7 @@ export function createSentQuestions(index: IndexCalls, clock: () => number) {
     /** By source. */
     figures: (subscriber: string) => index.call('eventFigures', subscriber),
     /** Events behind the position of a sender that were not tried, by source. A count of many is kept for a while. */
-    behind: (query: BehindQuery) => counted(query.subscriber, () => index.call('countBehind', query)),
+    behind: (query: BehindQuery) => counted(query.subscriber, query),
     /** What is known of some events of a subscriber; those that were never tried are left out. */
     facts: (subscriber: string, events: readonly string[]) => index.call('factsOfEvents', subscriber, events),
   };

@@ -13,6 +13,8 @@ import { createIndexQuestions } from './queries/index-questions.js';
 /** An object of a merged hour that is missing or damaged. */
 export interface MergedFault {
   readonly key: string;
+  /** When its hour began, in milliseconds since the epoch. */
+  readonly hour: number;
   /** The number of its segments that may be lacking, beside those that are known to be missing. */
   readonly segments: number;
 }
@@ -68,8 +70,7 @@ export function createLedgerIndex(path: string, storeId: string) {
     apply: (segments: readonly SegmentContent[]): void => attempt(({ apply }) => apply(segments)),
     /** Position in an hour: the last number of each writer. */
     numbersOf: (hour: number): Readonly<Record<string, number>> => attempt(() => numbersOf(database, hour)),
-    saveFaults: (hour: number, faults: readonly MergedFault[]): void =>
-      attempt(() => saveFaults(database, hour, faults)),
+    saveFaults: (faults: readonly MergedFault[]): void => attempt(() => saveFaults(database, faults)),
     /** Forgets the other faults of an hour. */
     keepFaults: (hour: number, keys: readonly string[]): void =>
       attempt(() => keepFaults(database, hour, keys)),
@@ -100,9 +101,9 @@ function keepFaults(database: DatabaseSync, hour: number, keys: readonly string[
   database.prepare(others).run(hour, JSON.stringify(keys));
 }
 
-function saveFaults(database: DatabaseSync, hour: number, faults: readonly MergedFault[]): void {
+function saveFaults(database: DatabaseSync, faults: readonly MergedFault[]): void {
   inTransaction(database, () => {
     const add = database.prepare('INSERT OR REPLACE INTO faults VALUES (?, ?, ?)');
-    for (const { key, segments } of faults) add.run(key, hour, segments);
+    for (const { key, hour, segments } of faults) add.run(key, hour, segments);
   });
 }

@@ -1,6 +1,5 @@
 import { firstOpenHour, HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { nullIfDamaged, readMergedHour } from '../../ledger/log/merge-record.js';
 import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import { createRetryPace } from '../../ledger/log/retry-pace.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -80,14 +79,15 @@ export class OlderHours {
   /** Takes older hours, newest first, as far as the index is to reach and there is room. */
   async *#walkBack(): AsyncGenerator<void> {
     const end = this.#now() - this.#reach;
-    const { since = null } = this.#taken;
+    const { since } = this.#taken;
     if (since === null || since - HOUR < end) return;
     const oldest = await this.#index.call('oldestHour');
     // A process that ended meanwhile may have begun them, or begun to delete them.
     if (oldest !== null && oldest < since) yield* this.#taken.deleteBefore(since);
-    const walk = this.#hours('newest', Number.NEGATIVE_INFINITY, since - 1);
-    let named = await this.#namedBy(hourAt(since));
-    for await (const hour of walk) {
+    let named: NamedHour[] = [];
+    // The first whole hour that the index has is looked at again: its records name the one before it.
+    const newest = Math.min(since, firstOpenHour(this.#now()) - 1);
+    for await (const hour of this.#hours('newest', Number.NEGATIVE_INFINITY, newest)) {
       const start = startOfHour(hour);
       await assertListed(this.#store, named, start + HOUR);
       // Nothing was written between that hour and the ones in the index.
@@ -103,16 +103,6 @@ export class OlderHours {
 
   #hours(order: 'oldest' | 'newest', from: number, to: number): AsyncIterable<string> {
     return hoursInOrder(this.#store, order, from, to, this.#taken.roots());
-  }
-
-  /** What the records of an hour name that was read before. */
-  async #namedBy(hour: string): Promise<NamedHour[]> {
-    const found = this.#taken.folders.map(async (folder) => {
-      const merged = await readMergedHour(this.#store, hour, folder).catch(nullIfDamaged);
-      const records = merged?.records ?? [];
-      return records.flatMap(({ previous }) => (previous === null ? [] : [{ hour: previous, folder }]));
-    });
-    return (await Promise.all(found)).flat();
   }
 
   /**

@@ -6,6 +6,7 @@ import type { UnparsedSegment } from '../../ledger/read-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { SegmentContent } from '../apply/segment-content.js';
 import type { IndexCalls } from '../index-calls.js';
+import type { MergedFault } from '../ledger-index.js';
 
 export type SegmentTaker = ReturnType<typeof createSegmentTaker>;
 
@@ -18,6 +19,7 @@ export function createSegmentTaker(index: IndexCalls) {
   let batch: SegmentContent[] = [];
   let bytes = 0;
   let missing: SegmentContent[] = [];
+  let faults: MergedFault[] = [];
 
   async function give(): Promise<void> {
     const given = batch;
@@ -27,12 +29,12 @@ export function createSegmentTaker(index: IndexCalls) {
 
   return {
     /**
-     * Rejects with `StoreError` and `IndexError`.
+     * Resolves to the keys of the faults that were noted meanwhile. Rejects with `StoreError` and `IndexError`.
      *
      * @param onFirst called before the first of them
      */
-    async take(segments: AsyncIterable<NewSegment>, onFirst?: () => Promise<void>): Promise<void> {
-      [batch, bytes, missing] = [[], 0, []];
+    async take(segments: AsyncIterable<NewSegment>, onFirst?: () => Promise<void>): Promise<string[]> {
+      [batch, bytes, missing, faults] = [[], 0, [], []];
       let isFirst = true;
       try {
         for await (const { place, writer, number, segment } of segments) {
@@ -50,10 +52,16 @@ export function createSegmentTaker(index: IndexCalls) {
       }
       // Missing segments are applied last, so that the position never passes a segment that is still to come.
       if (missing.length > 0) await index.call('apply', missing);
+      if (faults.length > 0) await index.call('saveFaults', faults);
+      return faults.map(({ key }) => key);
     },
     /** Notes segments that are missing while others are taken. */
     addMissing({ hour, writer, to }: LostSegments): void {
       missing.push({ hour: startOfHour(hour), writer, number: to, written: 0, content: null });
+    },
+    /** Notes an object or a folder of an hour that cannot be read. @param segments as in `MergedFault` */
+    addFault(hour: string, key: string, segments = 1): void {
+      faults.push({ key, hour: startOfHour(hour), segments });
     },
   };
 }

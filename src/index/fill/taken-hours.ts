@@ -16,19 +16,10 @@ import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import { UnreadableError } from '../../ledger/retrying-reads.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
-import type { MergedFault } from '../ledger-index.js';
+import type { IndexRange } from '../index-state.js';
 import { createSegmentTaker, type SegmentTaker } from './segment-taker.js';
 
-/**
- * What the index has: every line from `since` to `until`. Rows before are no part of it: they are deleted before the index reaches back
- * further. `since` is undefined before anything, null from the beginning of the ledger on.
- */
-interface Range {
-  readonly since: number | null | undefined;
-  readonly until: number | null;
-}
-
-const NOTHING: Range = { since: undefined, until: null };
+const NOTHING: IndexRange = { since: null, until: null };
 
 interface TakenHoursOptions {
   readonly store: ObjectStore;
@@ -56,9 +47,8 @@ export class TakenHours {
   /** The hours that are followed, those that `#log` reads. */
   #hours = new Map<string, HourPosition>();
   #log: ReturnType<typeof createLogFollower>;
+  /** What the index has. Rows before are no part of it: they are deleted before the index reaches back further. */
   #range = NOTHING;
-  /** Folders of followed hours that could not be listed, with when the hour began. */
-  #unlisted = new Map<string, number>();
   /** Whether range and hours are what the index has: not before the first call, nor after one that failed. */
   #isKnown = false;
 
@@ -72,8 +62,8 @@ export class TakenHours {
     this.#log = this.#follow();
   }
 
-  /** Begin of what the index has; undefined before anything, null from the beginning of the ledger on. */
-  get since(): number | null | undefined {
+  /** Begin of what the index has; null: that of the ledger, or the index has nothing yet. */
+  get since(): number | null {
     return this.#range.since;
   }
 
@@ -106,12 +96,9 @@ export class TakenHours {
     if (isHourOver || this.folders.length === 0) await this.#findFolders();
     for (const hour of open) if (!this.#hours.has(hour)) this.#hours.set(hour, await this.#begun(hour));
     await this.#segments.take(this.#log.newSegments());
-    for (const [key, hour] of this.#unlisted)
-      await this.#index.call('saveFaults', hour, [{ key, segments: 1 }]);
-    this.#unlisted.clear();
     if (until !== null && isHourOver) await this.#finishBetween(firstOpenHour(until), startOfHour(first));
     for (const hour of this.#hours.keys()) if (isWhole(hour, this.#now())) this.#hours.delete(hour);
-    const { since = startOfHour(first) } = this.#range;
+    const since = until === null ? startOfHour(first) : this.#range.since;
     await this.#save({ since, until: this.#log.listedAt() ?? this.#range.until });
   }
 
@@ -141,7 +128,7 @@ export class TakenHours {
       keys.some((key) => key.startsWith(folder) || key.startsWith(mergedFolder(folder))),
     );
     const { faults } = await this.#takeHour(hourPosition(hour), undefined, lacking);
-    await this.#index.call('keepFaults', startOfHour(hour), [...faults.keys()]);
+    await this.#index.call('keepFaults', startOfHour(hour), faults);
   }
 
   /** Deletes the hours before one, in steps. */
@@ -154,7 +141,6 @@ export class TakenHours {
 
   /** Takes all segments of an hour behind a position. Resolves to its faults, and to the hours before it, as its records name them. */
   async #takeHour(place: HourPosition, onFirst?: () => Promise<void>, folders = this.folders) {
-    const faults = new Map<string, MergedFault>();
     const named: NamedHour[] = [];
     const segments = segmentsOfHour(
       {
@@ -162,14 +148,12 @@ export class TakenHours {
         folders,
         onLost: this.#segments.addMissing,
         onFault: ({ key, record }: MergedHourError) =>
-          void faults.set(key, { key, segments: record === null ? 1 : 0 }),
+          this.#segments.addFault(place.hour, key, record === null ? 1 : 0),
         onPrevious: (previous, folder) => void named.push({ hour: previous, folder }),
       },
       place,
     );
-    await this.#segments.take(segments, onFirst);
-    if (faults.size > 0) await this.#index.call('saveFaults', startOfHour(place.hour), [...faults.values()]);
-    return { named, faults };
+    return { faults: await this.#segments.take(segments, onFirst), named };
   }
 
   async #findFolders(): Promise<void> {
@@ -189,7 +173,7 @@ export class TakenHours {
       hours: this.#hours,
       clock: this.#now,
       onLost: this.#segments.addMissing,
-      onUnlisted: (hour, { key }) => void this.#unlisted.set(key, startOfHour(hour)),
+      onUnlisted: (hour, { key }) => this.#segments.addFault(hour, key),
       folders: () => this.folders,
     });
   }
@@ -209,10 +193,9 @@ export class TakenHours {
     this.#isKnown = true;
   }
 
-  async #save(range: Range): Promise<void> {
-    const { since = null, until } = range;
+  async #save(range: IndexRange): Promise<void> {
     this.#range = range;
-    await this.#index.call('saveRange', { since, until });
+    await this.#index.call('saveRange', range);
   }
 
   async #begun(hour: string): Promise<HourPosition> {

@@ -11,8 +11,8 @@ const VALUES_AT_ONCE = 10_000;
 
 /**
  * Deletes all hours before one with their positions, in steps that hold no question up and keep the write-ahead log small. Open failures
- * stay, with the places of their lines: a job may fail for as long as the service keeps its results. Contexts go first: a process may end
- * meanwhile, and what is left of the lines says that there is something to delete.
+ * stay, with the places of their lines: a job may fail for as long as the service keeps its results. Positions go last: a process may end
+ * meanwhile, and they say that there is something to delete.
  */
 export function* deleteHoursBefore(database: DatabaseSync, before: number): Generator<void> {
   yield* deleteContextsBefore(database, before);
@@ -26,26 +26,16 @@ export function* deleteHoursBefore(database: DatabaseSync, before: number): Gene
   }
 }
 
-/** Deletes lines from the ends of the runs of an hour, and moves the positions back before them. Returns whether none is left. */
+/** Deletes some of what an hour has of each line. Returns whether that was all. */
 function deleteLines(database: DatabaseSync, hour: number): boolean {
-  const segments = database.prepare(
-    `SELECT s.id, s.run, s.number FROM runs r CROSS JOIN segments s ON s.run = r.id AND s.number <= r.number
-     WHERE r.hour = ? AND r.number > 0 ORDER BY r.id, s.number DESC LIMIT 256`,
-  );
-  const removals = ['lines', 'attempts', 'bodies', 'body_acts'].map((table) =>
-    database.prepare(`DELETE FROM ${table} WHERE id >= ? AND id < ?`),
-  );
-  const move = database.prepare('UPDATE runs SET number = ? WHERE id = ?');
-  for (let deleted = 0; ; ) {
-    const found = segments.all(hour);
-    if (found.length === 0) return true;
-    for (const { id, run, number } of found) {
-      if (deleted >= LINES_AT_ONCE) return false;
-      for (const table of removals)
-        deleted += Number(table.run(Number(id) * LINES, (Number(id) + 1) * LINES).changes);
-      move.run(Number(number) - 1, Number(run));
-    }
-  }
+  const counts = ['lines', 'attempts', 'bodies', 'body_acts'].map((table) => {
+    const some = database.prepare(
+      `DELETE FROM ${table} WHERE id IN (SELECT t.id FROM runs r CROSS JOIN segments s ON s.run = r.id
+         CROSS JOIN ${table} t ON t.id >= s.id * ${LINES} AND t.id < (s.id + 1) * ${LINES} WHERE r.hour = ? LIMIT ${LINES_AT_ONCE})`,
+    );
+    return Number(some.run(hour).changes);
+  });
+  return counts.every((count) => count < LINES_AT_ONCE);
 }
 
 function deleteRest(database: DatabaseSync, hour: number): void {

@@ -10,7 +10,7 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const WRITTEN = '2026-03-04T05:10:00.000Z';
 const DAY = 24 * HOUR;
-/** Lines of each segment: more than a step deletes, in segments of which the step leaves one. */
+/** Lines of each segment: together more than a step deletes. */
 const SEGMENTS = [10, 5000, 5000];
 const LINES = 10_010;
 

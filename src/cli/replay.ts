@@ -147,11 +147,10 @@ function formatFailure({ jobId, outcome, reason }: ReplayFailure): string {
   return `${outcome.padEnd(13)} ${jobId}  ${reasonInWords(reason) ?? 'unknown reason'}`;
 }
 
-function formatReplay({ replayId, state, total, done, failed, outcomes, waitingFor }: Replay): string[] {
+function formatReplay({ replayId, state, total, done, failed, outcomes }: Replay): string[] {
   return [
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
-    ...(waitingFor === null ? [] : [`Every item failed for one reason: ${waitingFor}`]),
     ...stepsAfterReplay(outcomes).map(({ words, command }) => `${words} ${command}`),
     ...(state === 'interrupted'
       ? ['A receiver on the same store continues it, unless it is cancelled.']

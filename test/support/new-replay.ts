@@ -14,7 +14,6 @@ export const NEW_REPLAY: ReplayState = {
   failed: 0,
   outcomes: {},
   failures: [],
-  waitingFor: null,
   finishedAt: null,
   owner: 'r',
   heartbeatAt: '2026-03-04T12:00:00.000Z',

@@ -35,7 +35,6 @@ const REPLAY = {
     })
     .describe('what was ordered'),
   owner: z.string().describe('replica that runs it, or ran it last'),
-  waitingFor: z.string().nullable().describe('why every item failed when it was last tried'),
 };
 
 const replaySchema = z.strictObject(REPLAY).meta({ id: 'Replay' });

@@ -13,12 +13,10 @@ export const VANISHED = 'the job vanished from the service';
 export const SOURCE_REQUIRED =
   'none of its callback URLs leads here: name the source (transcript-receiver refetch <job> --source <name>)';
 
-const UNFIT = 'what the service sent as';
-
 /** The service sent something that cannot be the artefact that was requested. */
 export class UnfitContentError extends Error {
   constructor(kind: RetrievableKind, fault: string) {
-    super(`${UNFIT} ${kind} ${fault}; it was not archived`);
+    super(`what the service sent as ${kind} ${fault}; it was not archived`);
     this.name = 'UnfitContentError';
   }
 }
@@ -37,11 +35,6 @@ export function failureReason(error: unknown): string {
   const isOwn =
     error instanceof SpeechError || error instanceof Problem || error instanceof UnfitContentError;
   return isOwn ? error.message : 'an unexpected error occurred';
-}
-
-/** Whether a job failed for this reason by itself: the service can be asked, and others may be fetched. */
-export function isOfJob(reason: string): boolean {
-  return reason === SOURCE_REQUIRED || reason.includes(UNFIT);
 }
 
 /** Whether the region has answered that it does not know the job, or no longer has it. */

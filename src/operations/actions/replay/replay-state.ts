@@ -40,8 +40,6 @@ export interface ReplayState {
   readonly outcomes: Readonly<Record<string, number>>;
   /** The first items that failed. The ledger has a line of each but of events. */
   readonly failures: readonly ReplayFailure[];
-  /** Why the last run ended before its list: every item failed for this reason. */
-  readonly waitingFor: string | null;
   readonly finishedAt: string | null;
   /** Replica that runs it, or ran it last. */
   readonly owner: string;
@@ -101,7 +99,6 @@ export function newReplayState(
     failed: 0,
     outcomes: {},
     failures: [],
-    waitingFor: null,
     finishedAt: null,
     owner,
     heartbeatAt: createdAt,
@@ -132,8 +129,7 @@ export interface ReplayEnd {
 }
 
 export function viewOf({ v: _v, heartbeatAt: _at, ...state }: ReplayState, end: ReplayEnd): ReplayInFull {
-  const isOver = state.finishedAt !== null || end.cancelled;
-  return { ...state, state: stateName(state, end), waitingFor: isOver ? null : state.waitingFor };
+  return { ...state, state: stateName(state, end) };
 }
 
 function stateName(

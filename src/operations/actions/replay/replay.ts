@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { commonReason } from '../../../domain/failure-causes.js';
-import { isOfJob } from '../../../recovery/reconcile/recovery-errors.js';
 import { type ReplayItemParts, recordItemFailure, workOnItem } from './replay-item.js';
 import { type ReplayItemResult, type ReplayState, withItem } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
@@ -20,18 +18,13 @@ export interface ReplayRunParts extends ReplayItemParts {
 export type RunEnd = 'done' | 'cancelled' | 'superseded' | 'stopped';
 
 const BUSY_PAUSE = 100;
-/** Items that all fail for one reason, from which on it may be an outage: the key is refused, or the service is down. */
-const OUTAGE = 5;
-/** Milliseconds from the order on during which outages are waited for. */
-const PATIENCE = 86_400_000;
 
 /**
  * Works through the list of a replay, from the first item that was not counted yet: a stretch at a time, and only while callbacks
  * do not need the memory. Every item may be worked on again, so that a replica that goes on after another, and two that do so at
  * once, do no harm.
  *
- * Ends when all items are done, an operator cancels the replay, another replica goes on with it, `stop` aborts, or nothing
- * succeeds for one reason: these failures do not count, because going on would only use up the list.
+ * Ends when all items were worked on, an operator cancels the replay, another replica goes on with it, or `stop` aborts.
  */
 export async function runReplay(
   parts: ReplayRunParts,
@@ -45,17 +38,10 @@ export async function runReplay(
   const interrupt = new AbortController();
   const signal = AbortSignal.any([stop, interrupt.signal]);
   const limit = pLimit(recovery.concurrency);
-  let state: ReplayState = { ...found, owner, waitingFor: null };
+  let state: ReplayState = { ...found, owner };
   let interruption: RunEnd | null = null;
-  /** Results of items that were worked on before their turn, and did not fail. */
-  const ahead = new Map<string, ReplayItemResult>();
 
   const position = () => state.done + state.failed;
-
-  function change(to: ReplayState): void {
-    state = to;
-    onProgress(state);
-  }
 
   async function save(heartbeatAt: string | null): Promise<void> {
     await replays.save({ ...state, heartbeatAt });
@@ -79,45 +65,11 @@ export async function runReplay(
   }
 
   async function workOnStretch(): Promise<void> {
-    const size = Math.max(4 * recovery.concurrency, OUTAGE);
-    const stretch = items.slice(position(), position() + size);
-    const first = await workOn(stretch);
-    if (mayBeOutage(first)) {
-      const last = await workOnLast(items.slice(position() + size));
-      const waitingFor = commonCause([...first, ...last]);
-      if (waitingFor !== null && !signal.aborted) return change({ ...state, waitingFor });
-    }
-    // What failed may have failed by an outage that has ended meanwhile.
-    const results = await Promise.all(
-      first.map((result, at) => (causeOf(result) === null ? result : limit(() => work(stretch[at] ?? '')))),
-    );
-    const aborted = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
-    await count(stretch, aborted === -1 ? results : results.slice(0, aborted));
-  }
-
-  function workOn(some: readonly string[]): Promise<ReplayItemResult[]> {
-    return limit.map(some, async (item) => ahead.get(item) ?? work(item));
-  }
-
-  function work(item: string): Promise<ReplayItemResult> {
-    return workOnItem(parts, state, item, signal);
-  }
-
-  function mayBeOutage(results: readonly ReplayItemResult[]): boolean {
-    const hasPatience = Date.now() - Date.parse(state.createdAt) <= PATIENCE;
-    return results.length >= OUTAGE && commonCause(results) !== null && hasPatience;
-  }
-
-  /** Items that fail by themselves can be in a row, so that the last ones behind them are tried before an outage is believed. */
-  async function workOnLast(rest: readonly string[]): Promise<ReplayItemResult[]> {
-    const last = rest.filter((item) => !ahead.has(item)).slice(-OUTAGE);
-    if (last.length === 0) return [...ahead.values()];
-    const tried = await workOn(last);
-    for (const [index, item] of last.entries()) {
-      const result = tried[index];
-      if (result?.failed === false) ahead.set(item, result);
-    }
-    return tried;
+    const stretch = items.slice(position(), position() + 4 * recovery.concurrency);
+    const results = await limit.map(stretch, (item) => workOnItem(parts, state, item, signal));
+    // What the end of the run cut off is worked on again.
+    const cutOff = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
+    await count(stretch, cutOff === -1 ? results : results.slice(0, cutOff));
   }
 
   async function count(stretch: readonly string[], results: readonly ReplayItemResult[]): Promise<void> {
@@ -125,7 +77,8 @@ export async function runReplay(
       failed ? [{ ...result, item: stretch[index] ?? '' }] : [],
     );
     await Promise.all(failures.map((failure) => recordItemFailure(parts, state, failure)));
-    change(results.reduce((before, result, index) => withItem(before, stretch[index] ?? '', result), state));
+    state = results.reduce((before, result, index) => withItem(before, stretch[index] ?? '', result), state);
+    onProgress(state);
   }
 
   const ended = new AbortController();
@@ -134,7 +87,7 @@ export async function runReplay(
   try {
     // What the other replica did last is not in the index of this one yet: a body that it released would be released again.
     if (found.owner !== owner) await parts.notify.view.refresh();
-    while (!signal.aborted && state.waitingFor === null && position() < items.length) {
+    while (!signal.aborted && position() < items.length) {
       if (parts.busy()) await pause(BUSY_PAUSE, signal);
       else await workOnStretch();
     }
@@ -150,17 +103,6 @@ export async function runReplay(
   // Without a heartbeat another replica can go on at once.
   await save(null);
   return interruption ?? (isFinished ? 'done' : 'stopped');
-}
-
-/** Null when anything succeeds, and when the items do not all fail for one reason. */
-function commonCause(results: readonly ReplayItemResult[]): string | null {
-  const [cause = null, ...others] = new Set(results.map(causeOf));
-  return others.length > 0 ? null : cause;
-}
-
-/** Null for a result that does not come from an outage. */
-function causeOf({ outcome, reason, jobId }: ReplayItemResult): string | null {
-  return outcome !== 'failed' || reason === null || isOfJob(reason) ? null : commonReason(reason, jobId);
 }
 
 /** Ends early, and never rejects, when the signal aborts. */

@@ -4,7 +4,7 @@ import { button } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
 import { fact, heading, idText, jobLink, moment, outcomeBadge, section } from '../lib/elements/panels.js';
 import { confirmed } from '../lib/elements/run-action.js';
-import { shape, status } from '../lib/elements/status.js';
+import { status } from '../lib/elements/status.js';
 import { table } from '../lib/elements/table.js';
 import { toReplay } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
@@ -78,7 +78,6 @@ export function replayView(screen) {
       heading('Replay', stateBadge(replay)),
       progressOf(replay),
       factsOf(replay),
-      waitingFor(replay),
       outcomesOf(replay),
       failuresOf(replay),
       h(
@@ -119,20 +118,6 @@ function chosenInWords(name, value) {
   if (name === 'since' || name === 'until') return moment(String(value));
   if (!Array.isArray(value)) return String(value);
   return `${value.slice(0, 20).join(', ')}${value.length > 20 ? '…' : ''}`;
-}
-
-/**
- * Shown between two attempts while every item fails for the same reason; the replay resumes by itself.
- * @param {Replay} replay
- */
-function waitingFor({ waitingFor: cause, state }) {
-  if (!cause || state !== 'interrupted') return null;
-  return h(
-    'div',
-    { class: 'panel notice', 'data-key': 'waiting', role: 'status' },
-    h('p', { class: 'lead' }, shape('notice'), 'Every item failed for the same reason'),
-    h('p', {}, `${cause}. A replica tries again every half minute.`),
-  );
 }
 
 /**

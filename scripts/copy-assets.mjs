@@ -8,8 +8,6 @@ import { transformFileSync } from '@swc/core';
 
 const PAGE = 'operations/dashboard';
 const DOMAIN = [
-  'csv-rows',
-  'deliveries-csv',
   'erasure-words',
   'event-attempts',
   'failure-causes',

@@ -11,10 +11,10 @@ import {
   groupTitle,
   restInWords,
   rowInWords,
-  summaryCsv,
   summaryInWords,
 } from '../index/summary-words.js';
 import { count } from '../lib/text/plural.js';
+import { summaryCsv } from './reports/summary-csv.js';
 import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';

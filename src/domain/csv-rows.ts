@@ -1,5 +1,3 @@
-// Loaded by the dashboard as well: whatever this module imports must run in a browser.
-
 export type CsvCell = string | number | null | undefined;
 
 /** Rows as CSV, the header first. */

@@ -24,7 +24,7 @@ export function csvLine(line: LedgerLine): CsvLine {
   return Object.fromEntries(names.map((name) => [name, line[name]])) as unknown as CsvLine;
 }
 
-/** Ledger lines as CSV with a header, for the page's export and the command line. Every name of a context is a column. */
+/** Ledger lines as CSV with a header. Every name of a context is a column. */
 export function deliveriesCsv(lines: readonly CsvLine[]): string {
   const contexts = [...new Set(lines.flatMap(({ context }) => Object.keys(context ?? {})))].sort();
   const rows = lines.map((line) => [

@@ -1,4 +1,3 @@
-import { type CsvCell, csvRows } from '../domain/csv-rows.js';
 import { causeInWords } from '../domain/failure-causes.js';
 import type { SummaryFigures, SummaryRow } from '../domain/summary-figures.js';
 import { contextOfGroup, MISSED_CAUSE, type SUMMARY_GROUPS } from '../domain/summary-groups.js';
@@ -73,14 +72,15 @@ export function rowInWords(
   time: (instant: string) => string = String,
 ): string {
   const context = contextOfGroup(by);
-  if (context !== null) return value ?? (note === null ? `no ${context}` : NOTES[note]);
+  if (context !== null) return value ?? (note === null ? `no ${context}` : GROUP_NOTES[note]);
   if (by === 'hour') return time(value ?? '');
   if (by === 'day') return (value ?? '').slice(0, 10);
   if (by === 'cause') return value === null ? 'nothing was wrong' : causeWords(value);
   return value ?? `no ${by}`;
 }
 
-const NOTES = {
+/** What a group is of that has no value, by its note. */
+export const GROUP_NOTES = {
   omitted: 'left out: malformed or repeated',
 } as const;
 
@@ -108,44 +108,3 @@ export const FIGURE_COLUMNS: readonly {
 export function restInWords(rest: { readonly groups: number }): string {
   return `and ${count(rest.groups)} more`;
 }
-
-interface Grouped {
-  readonly since: string;
-  readonly until: string;
-  readonly total: SummaryFigures;
-  readonly by: string | null;
-  readonly groups: readonly SummaryRow[] | null;
-}
-
-/** All rows as CSV with a header; a summary without groups is one row. */
-export function summaryCsv(summary: Grouped): string {
-  const { by, groups, total, since, until } = summary;
-  const outcomes = Object.keys(total.outcomes).sort();
-  const figures = ({
-    lines,
-    bytes,
-    callbacks,
-    refused,
-    missed,
-    duration,
-    outcomes: counts,
-  }: SummaryFigures): CsvCell[] => [
-    ...[lines, bytes, callbacks, refused, missed, duration?.p50, duration?.p95, duration?.p99, duration?.max],
-    ...outcomes.map((name) => (Object.hasOwn(counts, name) ? counts[name] : 0)),
-  ];
-  const titles = [...FIGURES, ...outcomes];
-  if (by === null || groups === null)
-    return csvRows([
-      ['since', 'until', ...titles],
-      [since, until, ...figures(total)],
-    ]);
-  const own = by === 'cause' ? ['cause', 'source'] : [contextOfGroup(by) ?? by];
-  const rows = groups.map((row) => [
-    row.value ?? (row.note === null ? null : NOTES[row.note]),
-    ...(by === 'cause' ? [row.source] : []),
-    ...figures(row),
-  ]);
-  return csvRows([[...own, ...titles], ...rows]);
-}
-
-const FIGURES = ['deliveries', 'bytes', 'callbacks', 'not2xx', 'missed', 'p50Ms', 'p95Ms', 'p99Ms', 'maxMs'];

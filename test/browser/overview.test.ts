@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { seriousFindings } from '../support/dashboard/serious-findings.js';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
@@ -263,7 +262,7 @@ describe('deliveries', () => {
     await page.getByText('No delivery matches these filters.').waitFor();
   });
 
-  it('have ranges by one click, and are exported as they are filtered', async () => {
+  it('have ranges by one click, which keep the filters', async () => {
     const { page } = fixture.dashboard;
     await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
     await sendCallback(fixture.service, 'id=poor&status=error');
@@ -271,56 +270,15 @@ describe('deliveries', () => {
     await page.getByRole('cell', { name: 'good' }).waitFor();
     // The list of the new filters comes late: until then the page shows the one before, with its buttons.
     let showList = () => {};
-    const exported = new Promise<void>((resolve) => {
+    const held = new Promise<void>((resolve) => {
       showList = resolve;
     });
-    await page.route(/\/deliveries\?.*limit=50$/, (route) => exported.then(() => route.continue()));
+    await page.route(/\/deliveries\?.*limit=50$/, (route) => held.then(() => route.continue()));
     await page.getByLabel('Outcome').selectOption('noted');
     await page.getByRole('button', { name: '15 minutes' }).click();
     await page.waitForURL(/outcome=noted&since=/);
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export as CSV' }).click();
-    const file = await readFile(await (await saved).path(), 'utf8');
-    const [titles, line, ...rest] = file.split('\r\n');
-    expect(titles).toMatch(/^receivedAt,jobId,outcome,/);
-    expect(line).toContain(',poor,noted,');
-    expect(rest).toEqual(['']);
-    await page.getByText('1 line exported.').waitFor();
     showList();
     await page.getByRole('cell', { name: 'good' }).waitFor({ state: 'detached' });
-  });
-
-  it('are not exported in part', async () => {
-    const { page } = fixture.dashboard;
-    await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
-    await fixture.dashboard.go('deliveries');
-    await page.getByRole('cell', { name: 'good' }).waitFor();
-    let saved = 0;
-    page.on('download', () => {
-      saved += 1;
-    });
-    // The export asks for the largest pages.
-    const missing = [{ key: 'a', segments: 1, unreadable: null }];
-    await page.route(/\/deliveries\?.*limit=500$/, async (route) => {
-      const answer = await (await route.fetch()).json();
-      await route.fulfill({ json: { ...answer, index: { ...answer.index, missing } } });
-    });
-    await page.getByRole('button', { name: 'Export as CSV' }).click();
-    await page
-      .getByText(
-        'Nothing was exported. Not in the index of the ledger: a, which is missing or cannot be read.',
-      )
-      .waitFor();
-    await page.unroute(/\/deliveries\?.*limit=500$/);
-    await page.route(/\/deliveries\?.*limit=500/, async (route) => {
-      const answer = await (await route.fetch()).json();
-      // Lines are counted before they are written.
-      const deliveries = Array.from({ length: 50_000 }, () => ({}));
-      await route.fulfill({ json: { ...answer, deliveries, nextCursor: 'more' } });
-    });
-    await page.getByRole('button', { name: 'Export as CSV' }).click();
-    await page.getByText('Nothing was exported. More than 50,000 lines match.').waitFor();
-    expect(saved).toBe(0);
   });
 
   it("leave operators' acts out, until the address asks for them", async () => {
@@ -348,10 +306,6 @@ describe('deliveries', () => {
     await page.waitForURL(/deliveries$/);
     await until(async () => (await page.getByLabel('Operators’ acts').inputValue()) === '');
     await until(async () => (await page.getByRole('row').count()) === 2);
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export as CSV' }).click();
-    const file = await readFile(await (await saved).path(), 'utf8');
-    expect(file.split('\r\n').map((line) => line.split(',')[2])).toEqual(['outcome', 'noted', undefined]);
     await fixture.dashboard.go('deliveries?outcome=recovered');
     await page.getByRole('link', { name: 'show operators’ acts' }).click();
     await page.waitForURL(/outcome=recovered&acts=with$/);

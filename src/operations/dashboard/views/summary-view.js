@@ -1,6 +1,5 @@
 import { ApiError, get, problemWith } from '../lib/api/admin-api.js';
-import { button } from '../lib/elements/button.js';
-import { h, link, saveFile } from '../lib/elements/dom.js';
+import { h, link } from '../lib/elements/dom.js';
 import {
   filterForm,
   filterValues,
@@ -17,7 +16,6 @@ import {
   groupTitle,
   restInWords,
   rowInWords,
-  summaryCsv,
   summaryInWords,
 } from '../vendor/index/summary-words.js';
 import { NAMED_FILTER_NAMES } from '../vendor/line-filters.js';
@@ -141,12 +139,8 @@ function groupsSection(summary, values) {
   const title = groupTitle(by);
   const rows = groups.map((row) => ({ ...row, name: nameCell(row, by, summary, values) }));
   const last = rest && { ...rest, value: null, source: '', note: null, name: restInWords(rest) };
-  const onclick = () =>
-    saveFile(`summary-${summary.since.slice(0, 16).replace(':', '')}Z.csv`, summaryCsv(summary), 'text/csv');
-  // A file without the rest would not be whole.
-  const canExport = !isEmpty && rest === null;
   return section(
-    { id: 'groups', title, beside: canExport && button('Export as CSV', onclick, 'plain small') },
+    { id: 'groups', title },
     isEmpty
       ? emptyPanel('Nothing was found in this time.')
       : table(

@@ -126,15 +126,3 @@ export function elementById(id) {
   if (element === null) throw new Error(`index.html has no element with the id ${id}`);
   return element;
 }
-
-/**
- * Has the browser save a file that the page made.
- * @param {string} name @param {string} text @param {string} type media type
- */
-export function saveFile(name, text, type) {
-  const anchor = document.createElement('a');
-  anchor.href = URL.createObjectURL(new Blob([text], { type }));
-  anchor.download = name;
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
-}

@@ -12,14 +12,11 @@ import {
 } from '../../lib/elements/filter-form.js';
 import { loadMore } from '../../lib/elements/load-more.js';
 import { emptyPanel, heading, indexNote, problemPanel } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
 import { parseRoute, to } from '../../lib/screen/route.js';
 import { LINE_FILTER_NAMES } from '../../vendor/line-filters.js';
 import { deliveryTable, firstCallback } from './delivery-table.js';
-import { exportDeliveries } from './export-deliveries.js';
 
 /** @import { Deliveries, Health, Names } from '../../lib/api/api-answers.js' */
-/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
 /** @import { Filter, FilterValues } from '../../lib/elements/filter-form.js' */
 /** @import { ShownRows } from '../../lib/elements/load-more.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
@@ -126,7 +123,6 @@ function list(values, page, health, rows, again) {
     'section',
     section,
     note,
-    h('p', { class: 'buttons' }, button('Export as CSV', onExport, 'plain')),
     deliveryTable(deliveries, 'Deliveries, newest first', Date.now()),
     loadMore('deliveries', rows, nextCursor, again),
   );
@@ -143,11 +139,6 @@ function askedTime({ since, until }, { deliveries, nextCursor }) {
     ...(begin && { since: Date.parse(begin) }),
     ...(until && { until: Math.min(Date.parse(until), Date.now()) }),
   };
-}
-
-/** @param {ButtonEvent} event */
-function onExport({ currentTarget }) {
-  return runAction(currentTarget, () => exportDeliveries(asked(currentFilters())));
 }
 
 /** @param {FilterValues} values */

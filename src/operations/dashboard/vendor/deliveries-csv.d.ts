@@ -1,1 +1,0 @@
-export * from '../../../domain/deliveries-csv.js';

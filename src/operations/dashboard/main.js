@@ -9,9 +9,8 @@ import { emptyPanel, heading, problemPanel } from './lib/elements/panels.js';
 import { setPaused } from './lib/screen/poll.js';
 import { parseRoute, to } from './lib/screen/route.js';
 import { createScreen } from './lib/screen/screen.js';
-import { clock, instantOfLocal, localOfInstant } from './lib/text/format.js';
-import { chooseUtc, isUtc, ownZone, zoneName } from './lib/text/time-zone.js';
-import { deliveriesView } from './views/deliveries/deliveries-view.js';
+import { clock, zoneName } from './lib/text/format.js';
+import { deliveriesView } from './views/deliveries-view.js';
 import { explainView } from './views/explain-view.js';
 import { failuresView } from './views/failures/failures-view.js';
 import { quarantinedBodyView } from './views/failures/quarantined-body-view.js';
@@ -59,7 +58,6 @@ const content = elementById('content');
 const top = elementById('top');
 const actor = elementById('actor');
 const freshness = elementById('freshness');
-const utc = elementById('utc');
 const pause = elementById('pause');
 /** @type {ReturnType<typeof createScreen> | null} */
 let screen = null;
@@ -173,25 +171,6 @@ function pauseOrResume() {
   setPaused(paused);
 }
 
-/** Fields that are filled in keep their instant and show it in the new zone. */
-function switchZone() {
-  /** @type {NodeListOf<HTMLInputElement>} */
-  const fields = content.querySelectorAll('input[type=datetime-local]');
-  const instants = [...fields].map(({ value }) => instantOfLocal(value));
-  chooseUtc(!isUtc());
-  for (const [index, field] of fields.entries()) field.value = localOfInstant(instants[index]);
-  showZone();
-  open({ moveFocus: false });
-}
-
-function showZone() {
-  for (const place of document.querySelectorAll('.zone')) place.textContent = zoneName();
-  utc.setAttribute('aria-pressed', String(isUtc()));
-  utc.hidden = ownZone() === 'UTC';
-  if (updated !== null && !freshness.classList.contains('stale'))
-    freshness.textContent = `Updated ${clock(updated)}`;
-}
-
 const find = document.forms.namedItem('find');
 find?.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -203,7 +182,6 @@ elementById('skip').onclick = (event) => {
   content.focus();
 };
 pause.onclick = pauseOrResume;
-utc.onclick = switchZone;
 elementById('notice-close').onclick = () => {
   dismissNotice();
   content.focus();
@@ -218,7 +196,7 @@ addEventListener('hashchange', () => {
   dismissNotice();
   open({ moveFocus: true });
 });
-showZone();
+elementById('zone').textContent = zoneName();
 onSignedOut(() => {
   // The first question of the page, before anybody has signed in.
   if (currentSession() === null) return;

@@ -5,7 +5,7 @@ import type { IssueParams } from './issues.js';
 
 /** Parts of the sentences about issues, and the words of those about callbacks. */
 
-/** How instants are shown: the page uses the chosen time zone, everything else ISO 8601. */
+/** How instants are shown: the page uses the browser's zone, everything else ISO 8601. */
 export type ShowTime = (instant: string) => string;
 
 /** Outcomes whose name does not say it. */

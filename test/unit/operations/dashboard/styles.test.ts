@@ -6,7 +6,7 @@ const PAGE = join(import.meta.dirname, '../../../../src/operations/dashboard');
 const styles = readdirSync(join(PAGE, 'styles')).map((file) =>
   readFileSync(join(PAGE, 'styles', file), 'utf8'),
 );
-const deliveries = readFileSync(join(PAGE, 'views/deliveries/delivery-table.js'), 'utf8');
+const deliveries = readFileSync(join(PAGE, 'views/delivery-table.js'), 'utf8');
 const failures = readFileSync(join(PAGE, 'views/failures/failures-view.js'), 'utf8');
 const compact = ['failures/failures-view.js', 'refusals-view.js', 'replays-view.js', 'unsent-events.js']
   .map((file) => readFileSync(join(PAGE, 'views', file), 'utf8'))

@@ -1,5 +1,4 @@
-import { localOfInstant } from '../text/format.js';
-import { zoneName } from '../text/time-zone.js';
+import { localOfInstant, zoneName } from '../text/format.js';
 import { h } from './dom.js';
 
 /** @import { Child } from './element-types.js' */

@@ -41,7 +41,7 @@ export function outcomeBadge(name) {
 }
 
 /**
- * An instant in the chosen zone, and how long ago it was.
+ * An instant, and how long ago it was.
  * @param {string | null} instant @param {number} [now]
  */
 export function moment(instant, now = Date.now()) {

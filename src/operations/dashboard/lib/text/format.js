@@ -1,6 +1,5 @@
 import { span } from '../../vendor/text/amounts.js';
 import { count as countAlone, plural } from '../../vendor/text/plural.js';
-import { isUtc, timeZone } from './time-zone.js';
 
 export { bytes, milliseconds, percent, span } from '../../vendor/text/amounts.js';
 
@@ -30,23 +29,26 @@ const DAY = { day: 'numeric', month: 'short' };
 const YEAR = { year: 'numeric' };
 const DATE = { ...DAY, ...YEAR };
 
-/** Creating a formatter is slow and lists have hundreds of times: one per zone and form. */
+/** Creating a formatter is slow and lists have hundreds of times: one per form. */
 const formatters = new Map();
 
 /**
- * An instant in the chosen zone, as `Intl.DateTimeFormat` writes it in British order.
+ * An instant in the browser's zone, in British order.
  * @param {Date} date @param {Intl.DateTimeFormatOptions} form
  */
 export function inZone(date, form) {
-  const zone = timeZone();
-  const key = `${zone} ${JSON.stringify(form)}`;
-  if (!formatters.has(key))
-    formatters.set(key, new Intl.DateTimeFormat('en-GB', { ...form, timeZone: zone }));
+  const key = JSON.stringify(form);
+  if (!formatters.has(key)) formatters.set(key, new Intl.DateTimeFormat('en-GB', form));
   return formatters.get(key).format(date);
 }
 
+/** "Europe/Berlin". */
+export function zoneName() {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 /**
- * Today's instants as a time, others with their date, in the chosen time zone.
+ * Today's instants as a time, others with their date.
  * @param {string | number} instant @param {number} [now]
  */
 export function clock(instant, now = Date.now()) {
@@ -82,11 +84,11 @@ export function position(seconds) {
 }
 
 /**
- * The instant of a `datetime-local` value in the chosen zone, for the API.
+ * The instant of a `datetime-local` value, for the API.
  * @param {string} text
  */
 export function instantOfLocal(text) {
-  const date = new Date(isUtc() ? `${text}Z` : text);
+  const date = new Date(text);
   return text === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
@@ -97,8 +99,7 @@ export function instantOfLocal(text) {
 export function localOfInstant(text) {
   const date = new Date(text ?? '');
   if (Number.isNaN(date.getTime())) return '';
-  const offset = isUtc() ? 0 : date.getTimezoneOffset();
-  const shifted = new Date(date.getTime() - offset * 60_000);
+  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
   return shifted.toISOString().slice(0, 19);
 }
 

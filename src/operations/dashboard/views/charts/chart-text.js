@@ -7,7 +7,7 @@ import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 /** What is said of charts in words. */
 
 /**
- * How far the figures can be relied on, where the verdict does not say it, and days that are not those of the chosen zone.
+ * How far the figures can be relied on, where the verdict does not say it, and days that are not those of the browser's zone.
  * @param {Summary} summary @param {Pick<Health['verdict'], 'unseen'>} verdict @returns {string[]}
  */
 export function notesOf(summary, { unseen }) {

@@ -1,5 +1,4 @@
 import { clock, inZone } from '../../lib/text/format.js';
-import { timeZone } from '../../lib/text/time-zone.js';
 import uPlot from '../../vendor/uplot.js';
 
 /** @import { Chart, ChartSeries } from './period-charts.js' */
@@ -16,7 +15,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 /** @param {HTMLElement} host @param {Chart} chart @param {HTMLElement} readout */
 export function drawChart(host, chart, readout) {
   const before = plots.get(host);
-  const look = `${dark.matches} ${timeZone()} ${chart.series.map(({ name }) => name).join()}`;
+  const look = `${dark.matches} ${chart.series.map(({ name }) => name).join()}`;
   if (before?.look === look) {
     before.drawing.chart = chart;
     before.plot.setData(dataOf(chart));
@@ -74,7 +73,6 @@ function optionsOf(host, drawing, readout) {
   const axis = { stroke: ink, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
   return {
     ...sizeOf(host),
-    tzDate: (seconds) => tickDate(new Date(seconds * 1000)),
     padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: chart.kind === 'lines' }, y: false },
@@ -213,15 +211,6 @@ function lonePoints(values) {
 /** @param {HTMLElement} host @param {string} name */
 function colour(host, name) {
   return getComputedStyle(host).getPropertyValue(name).trim();
-}
-
-/**
- * uPlot places ticks at round values of the date's local fields.
- * @param {Date} date
- */
-function tickDate(date) {
-  const zone = timeZone();
-  return zone === undefined ? date : uPlot.tzDate(date, zone);
 }
 
 /** @type {Intl.DateTimeFormatOptions} */

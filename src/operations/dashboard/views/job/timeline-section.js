@@ -6,7 +6,7 @@ import { shape } from '../../lib/elements/status.js';
 import { to } from '../../lib/screen/route.js';
 import { accessesInWords, describeLine } from '../../lib/text/describe-line.js';
 import { isAccess } from '../../lib/text/ledger-terms.js';
-import { identityOf } from '../deliveries/delivery-table.js';
+import { identityOf } from '../delivery-table.js';
 
 /** @import { Job, LedgerLine } from '../../lib/api/api-answers.js' */
 

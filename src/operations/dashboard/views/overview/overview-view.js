@@ -3,7 +3,7 @@ import { elementById, h, link } from '../../lib/elements/dom.js';
 import { emptyPanel, section } from '../../lib/elements/panels.js';
 import { clock } from '../../lib/text/format.js';
 import { drawCharts } from '../charts/chart-figures.js';
-import { deliveryTable, firstCallback } from '../deliveries/delivery-table.js';
+import { deliveryTable, firstCallback } from '../delivery-table.js';
 import { chartsSection, overviewCharts, rangeOf } from './charts-section.js';
 import { isPartlyRead } from './tile-parts.js';
 import { tilesSection } from './tiles-section.js';

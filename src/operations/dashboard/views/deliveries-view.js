@@ -1,6 +1,6 @@
-import { ApiError, get, problemWith } from '../../lib/api/admin-api.js';
-import { button } from '../../lib/elements/button.js';
-import { h, link } from '../../lib/elements/dom.js';
+import { ApiError, get, problemWith } from '../lib/api/admin-api.js';
+import { button } from '../lib/elements/button.js';
+import { h, link } from '../lib/elements/dom.js';
 import {
   contextFilter,
   filterForm,
@@ -9,17 +9,17 @@ import {
   knownNames,
   lineFilters,
   showFilters,
-} from '../../lib/elements/filter-form.js';
-import { loadMore } from '../../lib/elements/load-more.js';
-import { emptyPanel, heading, indexNote, problemPanel } from '../../lib/elements/panels.js';
-import { parseRoute, to } from '../../lib/screen/route.js';
-import { LINE_FILTER_NAMES } from '../../vendor/line-filters.js';
+} from '../lib/elements/filter-form.js';
+import { loadMore } from '../lib/elements/load-more.js';
+import { emptyPanel, heading, indexNote, problemPanel } from '../lib/elements/panels.js';
+import { parseRoute, to } from '../lib/screen/route.js';
+import { LINE_FILTER_NAMES } from '../vendor/line-filters.js';
 import { deliveryTable, firstCallback } from './delivery-table.js';
 
-/** @import { Deliveries, Health, Names } from '../../lib/api/api-answers.js' */
-/** @import { Filter, FilterValues } from '../../lib/elements/filter-form.js' */
-/** @import { ShownRows } from '../../lib/elements/load-more.js' */
-/** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
+/** @import { Deliveries, Health, Names } from '../lib/api/api-answers.js' */
+/** @import { Filter, FilterValues } from '../lib/elements/filter-form.js' */
+/** @import { ShownRows } from '../lib/elements/load-more.js' */
+/** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
 const FILTERS = ['job', ...LINE_FILTER_NAMES, 'context', 'since', 'until', 'acts'];
 

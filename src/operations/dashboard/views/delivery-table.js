@@ -1,16 +1,16 @@
-import { contextValues, hasContext } from '../../lib/elements/context-values.js';
-import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, jobLink, moment, outcomeBadge, toDelivery } from '../../lib/elements/panels.js';
-import { status } from '../../lib/elements/status.js';
-import { figure, table } from '../../lib/elements/table.js';
-import { describeLine, itemsOf } from '../../lib/text/describe-line.js';
-import { bytes, capital, milliseconds } from '../../lib/text/format.js';
-import { actOf, isAccess, provenanceOf } from '../../lib/text/ledger-terms.js';
-import { whyUnknown } from '../../lib/text/why-unknown.js';
-import { reasonInWords } from '../../vendor/reasons.js';
+import { contextValues, hasContext } from '../lib/elements/context-values.js';
+import { h, link } from '../lib/elements/dom.js';
+import { emptyPanel, jobLink, moment, outcomeBadge, toDelivery } from '../lib/elements/panels.js';
+import { status } from '../lib/elements/status.js';
+import { figure, table } from '../lib/elements/table.js';
+import { describeLine, itemsOf } from '../lib/text/describe-line.js';
+import { bytes, capital, milliseconds } from '../lib/text/format.js';
+import { actOf, isAccess, provenanceOf } from '../lib/text/ledger-terms.js';
+import { whyUnknown } from '../lib/text/why-unknown.js';
+import { reasonInWords } from '../vendor/reasons.js';
 
-/** @import { Health, LedgerLine } from '../../lib/api/api-answers.js' */
-/** @import { Child } from '../../lib/elements/element-types.js' */
+/** @import { Health, LedgerLine } from '../lib/api/api-answers.js' */
+/** @import { Child } from '../lib/elements/element-types.js' */
 
 /**
  * The columns in order. One that the styles do not name is shown with the details on narrow screens.

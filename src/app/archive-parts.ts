@@ -48,7 +48,7 @@ export async function openArchiveParts(
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
     retained: retentionViewOf(config, store),
-    clock: Date.now,
+    clock: () => Date.now() + store.clockOffset(),
   };
   return {
     store,

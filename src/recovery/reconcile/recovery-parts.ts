@@ -28,7 +28,7 @@ export interface RecoveryParts {
   readonly retention: number;
   /** What has expired here. */
   readonly retained: RetentionView;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the store's clock: all processes that reconcile have it. */
   readonly clock: () => number;
 }
 

@@ -42,7 +42,7 @@ function expectationsOf({ sources, publicUrl }: Pick<RecoveryParts, 'sources' | 
 /**
  * Reads the reports of the service's retention period, newest first and within bounds, until one with the same expectations left
  * nothing out of each region: such a run looked at every job that was open before, and its report has those that still were. A
- * report that cannot be parsed counts as empty. Throws `StoreError`.
+ * report that cannot be parsed counts as empty, and one from the future, made while the clock was wrong, for no region. Throws `StoreError`.
  */
 export async function readEarlierReports(parts: RecoveryParts, startedAt: number): Promise<EarlierReports> {
   const { store, retention, speech } = parts;
@@ -59,7 +59,7 @@ export async function readEarlierReports(parts: RecoveryParts, startedAt: number
       if (!isCovered && !lastResults.has(job.jobId)) lastResults.set(job.jobId, job);
     }
     const until = Date.parse(report.window?.until ?? '');
-    if (report.expectations !== expectations || Number.isNaN(until)) continue;
+    if (report.expectations !== expectations || !(until <= startedAt)) continue;
     for (const region of report.regions ?? [])
       if (!completeUntil.has(region)) completeUntil.set(region, until);
   }

@@ -84,6 +84,13 @@ describe('the earlier reports', () => {
     expect(reportsRead()).toBe(0);
   });
 
+  it('do not say that a region is complete until a time that is yet to come', async () => {
+    putReport(2, { regions: BOTH });
+    putReport(-1, { regions: BOTH, jobs: [job('a', 'failed')] });
+    expect(await completeUntil()).toEqual({ eu1: NOW - 2 * HOUR, us1: NOW - 2 * HOUR });
+    expect([...(await read()).open.keys()]).toEqual(['a']);
+  });
+
   it('hold the last result of each job that is still open, but of none that a later complete run left out', async () => {
     putReport(6, { regions: BOTH, jobs: [job('old', 'failed')] });
     putReport(5, { jobs: [job('a', 'failed'), job('b', 'failed', 'us1'), job('c', 'failed')] });

@@ -27,6 +27,7 @@ const KEPT_LOOKED_EVERY = 200;
 export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { stop(): void } {
   const folder = folderOf(path);
   let begun = new Set<string>();
+  let isStopped = false;
 
   async function answer(name: string): Promise<void> {
     const file = join(folder, name);
@@ -34,7 +35,8 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
       await work(name.startsWith('whole') ? 'whole' : 'new');
       rmSync(file, { force: true });
     } catch {
-      truncateSync(file);
+      // While the index is being closed nothing failed: whoever asked finds that its writer has ended, and does without.
+      if (!isStopped) truncateSync(file);
     }
   }
 
@@ -50,7 +52,12 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const timer = setInterval(look, ASKS_LOOKED_EVERY).unref();
-  return { stop: () => clearInterval(timer) };
+  return {
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+    },
+  };
 }
 
 function asksIn(folder: string): string[] {

@@ -66,6 +66,22 @@ describe('asks of the writer of an index', () => {
     expect(await endOf(join(folder.path, 'other'), 'new')).toEqual(lost('takes no questions'));
   });
 
+  it('get no answer from a writer that is being stopped', async () => {
+    const { promise: closing, reject: close } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: begin } = Promise.withResolvers<void>();
+    let isKept = true;
+    const writer = answerAsks(path, () => {
+      begin();
+      return closing;
+    });
+    const answer = askWriter(path, 'new', { ...KEPT, isKept: async () => isKept });
+    await asked;
+    writer.stop();
+    close(new Error('database is not open'));
+    isKept = false;
+    await expect(answer).rejects.toMatchObject({ isLost: true });
+  });
+
   it('that an earlier writer left behind are removed', async () => {
     mkdirSync(`${path}-asks`);
     for (const name of ['new-a', 'whole-b']) writeFileSync(join(`${path}-asks`, name), '');

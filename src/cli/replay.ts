@@ -60,10 +60,7 @@ export function createCommand(): Command {
     .option('--status <status>', 'only with this callback status')
     .option('--outcome <outcome>', 'only with this outcome, such as failed or noted')
     .option('--context <name=value>', 'only with this context')
-    .option(
-      '--cause <code>',
-      'only jobs that fail for this cause, or dead events of it, as `failures` and `subscribers` list it',
-    )
+    .option('--cause <code>', 'refetch: only jobs that fail for this cause, as `failures` lists it')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--dry-run', 'show what would be replayed, change nothing')
     .option('--json', 'print one JSON document')

@@ -104,7 +104,8 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
       senderRefusals: createRefusalCountsReader(store, Date.now).lastDay,
       lastReconcile: createReconcileReportReader(store, view.settled),
       lastVerify: createVerifyReportReader(store),
-      subscribers: () => listSubscribers({ outbox, view, dead: createDeadEventCounter(store, view.sent) }),
+      subscribers: () =>
+        listSubscribers({ outbox, view, countDead: createDeadEventCounter(store, view.sent) }),
       replicaIssues: async () => issuesOfReplicas(await reports()),
       // Assumes that the receivers have this configuration.
       sources: credentialSettings(config.sources),

@@ -1,12 +1,5 @@
 import { Command, Option } from 'commander';
-import {
-  describeAttempt,
-  describeLastAttempt,
-  describeNextAttempt,
-  describePause,
-  describeTold,
-  describeUnsent,
-} from '../domain/event-attempts.js';
+import { describeAttempt, describePause, describeTold, describeUnsent } from '../domain/event-attempts.js';
 import { EVENT_ENDS } from '../domain/sent-attempt.js';
 import { hasAllUnsent, notIndexedInWords } from '../index/index-extent.js';
 import type { LedgerView } from '../index/ledger-view.js';
@@ -15,19 +8,12 @@ import { span } from '../lib/text/amounts.js';
 import { plural } from '../lib/text/plural.js';
 import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
 import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
-import { listWaitingEvents } from '../operations/admin/subscribers/list-waiting-events.js';
 import { shownSent } from '../operations/admin/subscribers/shown-sent.js';
-import type {
-  DeadEvents,
-  SentEvents,
-  SubscriberFigures,
-  WaitingEventList,
-} from '../operations/answers/subscribers.js';
+import type { SentEvents, SubscriberFigures } from '../operations/answers/subscribers.js';
 import { describeIssue } from '../operations/issues/describe-issue.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
@@ -43,13 +29,8 @@ interface Options {
   readonly json?: true;
 }
 
-type DeadCause = DeadEvents['causes'][number];
-
 /** Status without the address: commands that send nothing do not read it, since it may hold a secret. */
 interface Listed extends Omit<SubscriberFigures, 'url'> {
-  readonly waitingEvents: WaitingEventList['waitingEvents'];
-  /** Causes of the events that ended without being sent. */
-  readonly causes: readonly DeadCause[];
   /** Attempted events, newest first; null unless they were asked for. */
   readonly sentEvents: SentEvents['events'] | null;
 }
@@ -79,7 +60,7 @@ export function createCommand(): Command {
       if (options.json) return printJson({ subscribers, index });
       const note = notIndexedInWords(index, {});
       const isAll = hasAllUnsent(index, Date.now());
-      printLines([...formatSubscribers(subscribers, options.limit, isAll), ...(note === null ? [] : [note])]);
+      printLines([...formatSubscribers(subscribers, isAll), ...(note === null ? [] : [note])]);
     });
 }
 
@@ -91,18 +72,13 @@ async function list(name: string | undefined, options: Options) {
         `unknown subscriber ${name}; ${known.length === 0 ? 'none is configured' : `known are ${known.join(', ')}`}`,
       );
     const outbox = createOutboxReader(store, config.subscribers);
-    const dead = createDeadEventCounter(store, view.sent);
-    const all = await listSubscribers({ outbox, view, dead, fresh: view.refresh });
-    const waiting = { scope: null, limit: Math.max(options.limit, 200) };
+    const countDead = createDeadEventCounter(store, view.sent);
+    const all = await listSubscribers({ outbox, view, countDead, fresh: view.refresh });
     const wanted = all.filter((one) => name === undefined || one.name === name);
     const subscribers = await Promise.all(
       wanted.map(
         async ({ url: _, ...one }): Promise<Listed> => ({
           ...one,
-          waitingEvents: one.stateDamaged
-            ? []
-            : (await listWaitingEvents(outbox, one.name, waiting)).waitingEvents,
-          causes: await dead.causes(one.name, null),
           sentEvents: options.events ? await sentTo(view, one.name, options) : null,
         }),
       ),
@@ -121,15 +97,14 @@ async function sentTo(
   return events.map(shownSent);
 }
 
-function formatSubscribers(subscribers: readonly Listed[], limit: number, isAll: boolean): string[] {
+function formatSubscribers(subscribers: readonly Listed[], isAll: boolean): string[] {
   if (subscribers.length === 0) return ['No subscriber is configured.'];
-  return subscribers.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...formatOne(one, limit, isAll)]);
+  return subscribers.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...formatOne(one, isAll)]);
 }
 
-function formatOne(subscriber: Listed, limit: number, isAll: boolean): string[] {
-  const { name, events, sources, issues, waitingEvents, causes, sentEvents } = subscriber;
+function formatOne(subscriber: Listed, isAll: boolean): string[] {
+  const { name, events, sources, issues, retrying, sentEvents } = subscriber;
   const of = sources.length === 0 ? '' : ` of ${sources.join(', ')}`;
-  const left = subscriber.retrying - limit;
   return [
     `${name}: ${events.join(', ')}${of}`,
     ...(subscriber.stateDamaged ? [] : figuresOf(subscriber, isAll)),
@@ -137,9 +112,9 @@ function formatOne(subscriber: Listed, limit: number, isAll: boolean): string[] 
       const { text, remedy } = describeIssue(issue);
       return [`  ${text}`, ...(remedy === null ? [] : [`    ${remedy}`])];
     }),
-    ...(waitingEvents.length === 0 ? [] : waitingTable(subscriber, waitingEvents.slice(0, limit))),
-    ...(left > 0 ? [`    ${left} more: --limit`] : []),
-    ...causes.flatMap((cause) => causeLines(name, cause)),
+    ...(retrying === 0 || sentEvents !== null
+      ? []
+      : [`  Those that wait: transcript-receiver subscribers ${name} --events --outcome waiting`]),
     ...(sentEvents === null ? [] : ['  Events that were tried, newest first', ...sentEvents.map(sentRow)]),
   ];
 }
@@ -159,29 +134,4 @@ function figuresOf(subscriber: Listed, isAll: boolean): string[] {
 
 function sentRow(event: SentEvents['events'][number]): string {
   return `    ${event.jobId}  ${event.event}  ${describeTold(event)} (${event.type})`;
-}
-
-function waitingTable({ pausedUntil }: Listed, waiting: Listed['waitingEvents']): string[] {
-  const columns: TextColumn<(typeof waiting)[number]>[] = [
-    ['NEXT ATTEMPT', 24, ({ nextTryAt }) => describeNextAttempt(nextTryAt, pausedUntil, Date.now())],
-    ['RECEIVED', 24, ({ receivedAt }) => receivedAt],
-    ['EVENT', 26, ({ id }) => id],
-    ['JOB', 10, ({ jobId }) => jobId],
-    ['ATTEMPTS', 8, ({ attempts }) => String(attempts)],
-    ['LAST ANSWER', 0, ({ history }) => lastAnswer(history)],
-  ];
-  return ['  Events that wait for a retry', ...textTable(columns, waiting).map((row) => `    ${row}`)];
-}
-
-function lastAnswer(history: Listed['waitingEvents'][number]['history']): string {
-  const last = history.at(-1);
-  return last === undefined ? '-' : describeAttempt(last);
-}
-
-/** A cause, and the command that sends all of its events again. */
-function causeLines(name: string, { code, count, first, last, answer }: DeadCause): string[] {
-  return [
-    `  ${plural(count, 'event')} not sent: ${describeLastAttempt(code, answer)}. First ${first}, last ${last}.`,
-    `    transcript-receiver replay notify --subscriber ${name} --dead --cause ${code}`,
-  ];
 }

@@ -14,16 +14,6 @@ export function describeAttempt({
   return answer === undefined ? `Answered ${status}` : `Answered ${status}: “${answer}”`;
 }
 
-/** The same of a cause, whose code is a status or the code of what failed. */
-export function describeLastAttempt(code: string, answer: string | null): string {
-  const isStatus = /^\d+$/.test(code);
-  return describeAttempt({
-    status: isStatus ? Number(code) : null,
-    error: isStatus ? null : code,
-    answer: answer ?? undefined,
-  });
-}
-
 /** Why a subscriber is sent nothing, or one event at a time; null while it is not paused. */
 export function describePause(
   { openSince, pausedUntil }: { readonly openSince: string | null; readonly pausedUntil: string | null },
@@ -33,13 +23,6 @@ export function describePause(
   const next = 'one event at a time is tried until one is accepted';
   if (pausedUntil === null || Date.parse(pausedUntil) <= now) return `Paused since ${openSince}: ${next}`;
   return `Paused since ${openSince} until ${pausedUntil}, then ${next}`;
-}
-
-/** When an event that waits is sent again: "due", "after the pause", or its own time. */
-export function describeNextAttempt(nextTryAt: string, pausedUntil: string | null, now: number): string {
-  const next = Date.parse(nextTryAt);
-  if (pausedUntil !== null && Date.parse(pausedUntil) > Math.max(next, now)) return 'after the pause';
-  return next > now ? nextTryAt : 'due';
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Attempt, DeadEvent } from './dead/dead-event.js';
+import type { Attempt, DeadEvent } from './dead-event.js';
 import type { JobEvent } from './receiver-event.js';
 
 /** What happens to the events of one subscriber. */

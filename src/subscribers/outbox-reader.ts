@@ -1,15 +1,10 @@
-import { followsAnyInScope, isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
+import { followsAnyInScope, type SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { type DeadEventQuery, listDeadEvents, readDeadEvent } from './dead/dead-events.js';
-import type { OutboxState, WaitingEvent } from './outbox-state.js';
+import { type DeadEventQuery, listDeadEvents, readDeadEvent } from './dead-events.js';
+import type { OutboxState } from './outbox-state.js';
 import { createOutboxStore, DamagedStateError } from './outbox-store.js';
 import type { Subscriber } from './subscriber.js';
 import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
-
-export interface WaitingQuery {
-  readonly scope: SourceScope;
-  readonly limit: number;
-}
 
 export type OutboxReader = ReturnType<typeof createOutboxReader>;
 
@@ -35,33 +30,8 @@ export function createOutboxReader(store: ObjectStore, subscribers: Readonly<Rec
         ),
       );
     },
-    /**
-     * Events that failed and will be tried again, the next one first, as many as asked for where there are. Empty for an unknown
-     * subscriber. Rejects with `DamagedStateError` where the state of the subscriber is damaged.
-     */
-    async waitingEvents(name: string, { scope, limit }: WaitingQuery): Promise<WaitingEvent[]> {
-      const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
-      const states = createOutboxStore(store, name);
-      const saved = subscriber && (await states.read());
-      if (!saved) return [];
-      const followed = scopeWithin(scope, subscriber.sources);
-      const shown = (events: readonly WaitingEvent[]) =>
-        events.filter(({ source }) => isInScope(followed, source));
-      const found = shown(saved.waiting);
-      for (const { name: batch, dueAt } of saved.batches.toSorted((a, b) => a.dueAt - b.dueAt)) {
-        if (found.filter(({ nextTryAt }) => nextTryAt < dueAt).length >= limit) break;
-        // One that is gone was due: its events were in the state again meanwhile.
-        const events = (await states.readBatch(batch)) ?? [];
-        found.push(...shown(events.map((event) => ({ ...event, nextTryAt: dueAt }))));
-      }
-      return found.sort(inOrder).slice(0, limit);
-    },
     /** Oldest first. */
     deadEvents: (subscriber: string, query: DeadEventQuery) => listDeadEvents(store, subscriber, query),
     deadEvent: (subscriber: string, eventId: string) => readDeadEvent(store, subscriber, eventId),
   };
-}
-
-function inOrder(a: WaitingEvent, b: WaitingEvent): number {
-  return a.nextTryAt - b.nextTryAt || (a.id < b.id ? -1 : 1);
 }

@@ -1,7 +1,7 @@
 import type { SegmentPlace } from '../ledger/segment-key.js';
 import { isJsonObject } from '../lib/text/parse-json.js';
 import type { Claimed } from '../store/lease-watch.js';
-import type { Attempt } from './dead/dead-event.js';
+import type { Attempt } from './dead-event.js';
 import type { LogProgress } from './follow/log-place.js';
 
 /** An event that failed and will be tried again, by reference: its content stays in the ledger. */

@@ -2,7 +2,7 @@ import { Problem } from '../domain/problem.js';
 import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
 import { repeat } from '../lib/time/repeat.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { removeDeadEvent } from './dead/dead-events.js';
+import { removeDeadEvent } from './dead-events.js';
 import { isJobEvent } from './job-event.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxReader } from './outbox-reader.js';

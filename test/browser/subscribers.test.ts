@@ -52,11 +52,7 @@ describe('subscribers', () => {
     await page.getByRole('button', { name: 'Send a test event to crm' }).click();
     await page.getByText('Test event of crm: Answered 410: “noted”.').waitFor();
     expect(await page.content()).not.toContain('secret-in-the-path');
-    await page.getByRole('list', { name: 'Causes for crm' }).getByText('2 events · Answered 410').waitFor();
-    // One cause: its button sends all of them.
-    expect(await page.getByRole('button', { name: /^Send (all|it|these)/ }).allTextContents()).toEqual([
-      'Send these 2 again',
-    ]);
+    await page.getByRole('button', { name: 'Send all 2 again' }).waitFor();
     await page.getByRole('link', { name: 'Select some of them' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Would send 2 events').waitFor();
@@ -95,7 +91,7 @@ describe('subscribers', () => {
     const row = page.getByRole('table', { name: 'Events that crm did not accept yet' }).getByRole('row', {
       name: /waiting-1/,
     });
-    await row.getByText('Answered 503: “noted”').first().waitFor();
+    await row.getByText('Answered 503').waitFor();
     await page.getByRole('row', { name: /^crm/ }).getByText('Sending').waitFor();
     expect(await page.getByRole('link', { name: 'waiting-1' }).count()).toBe(1);
     await page.evaluate(AXE);

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../subscribers/dead/dead-event.js';
+import type { Attempt } from '../../subscribers/dead-event.js';
 import type { TestEvent } from '../../subscribers/receiver-event.js';
 import { GONE, isTemporary } from '../../subscribers/send/attempt-policy.js';
 import { testEvent } from '../../subscribers/test-event.js';

@@ -3,7 +3,7 @@ import { countBodies, findBodies } from '../bodies/find-bodies.js';
 import { countLines, readMissing, readState } from '../index-state.js';
 import { countBehind } from '../sent/count-behind.js';
 import { eventFigures } from '../sent/event-figures.js';
-import { eventsOfJob, factsOfEvents, findEvents } from '../sent/sent-events.js';
+import { eventsOfJob, findEvents, sourcesOfEvents } from '../sent/sent-events.js';
 import { countCallbacks, countJobs } from './count-callbacks.js';
 import { failingJobs, failurePage, findSettled } from './failure-page.js';
 import { findFailures } from './find-failures.js';
@@ -18,7 +18,7 @@ const QUESTIONS = {
   ...{ state: readState, allMissing: readMissing, countLines, findLines, matchJobs, findSources, knowsName },
   ...{ findFailures, failurePage, failingJobs, findSettled, findBodies, countBodies },
   ...{ summarise, countCallbacks, countJobs },
-  ...{ findEvents, eventsOfJob, factsOfEvents, eventFigures, countBehind },
+  ...{ findEvents, eventsOfJob, sourcesOfEvents, eventFigures, countBehind },
 };
 
 type Questions = typeof QUESTIONS;

@@ -82,14 +82,14 @@ function conditionsOf({ subscriber, job, outcome, source, scope, since, until, b
   return { conditions, values };
 }
 
-/** What is known of some events of a subscriber: those that were never tried are left out. */
-export function factsOfEvents(
+/** The sources of some events of a subscriber: those that were never tried are left out. */
+export function sourcesOfEvents(
   { database }: AskedIndex,
   subscriber: string,
   events: readonly string[],
-): Pick<IndexedEvent, 'event' | 'source' | 'status' | 'error' | 'at'>[] {
+): Pick<IndexedEvent, 'event' | 'source'>[] {
   const rows = database.prepare(
-    `SELECT event, source, status, error, at FROM attempts
+    `SELECT event, source FROM attempts
      WHERE decides AND subscriber = ? AND event IN (SELECT value FROM json_each(?))`,
   );
   return rows.all(subscriber, JSON.stringify(events)) as unknown as IndexedEvent[];

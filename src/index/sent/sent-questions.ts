@@ -51,8 +51,9 @@ export function createSentQuestions(index: IndexCalls, clock: () => number) {
     figures: (subscriber: string) => index.call('eventFigures', subscriber),
     /** Events behind the position of a sender that were not tried, by source. A count of many is kept for a while. */
     behind: (query: BehindQuery) => counted(query.subscriber, query),
-    /** What is known of some events of a subscriber; those that were never tried are left out. */
-    facts: (subscriber: string, events: readonly string[]) => index.call('factsOfEvents', subscriber, events),
+    /** The sources of some events of a subscriber; those that were never tried are left out. */
+    sources: (subscriber: string, events: readonly string[]) =>
+      index.call('sourcesOfEvents', subscriber, events),
   };
 }
 

@@ -118,7 +118,7 @@ export function createAdminServices(options: AdminOptions) {
   });
   const refusalCounts = createRefusalCountsReader(store, Date.now);
   const fresh = createFreshView(view, limits.freshWithin);
-  const dead = createDeadEventCounter(store, view.sent);
+  const countDead = createDeadEventCounter(store, view.sent);
   const facts: FactSources<SubscriberFigures> = {
     ...{ view, service, retained, retention, lastVerify },
     sources: settings.credentials,
@@ -126,7 +126,7 @@ export function createAdminServices(options: AdminOptions) {
     summarise: (query) => findSummary(view.asked, query),
     senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.settled),
-    subscribers: (scope, signal) => listSubscribers({ outbox, view, dead }, scope, signal),
+    subscribers: (scope, signal) => listSubscribers({ outbox, view, countDead }, scope, signal),
   };
   const names = filterNames(
     sources.keys(),
@@ -163,10 +163,9 @@ export function createAdminServices(options: AdminOptions) {
     refusals: receiving.refusals,
     refusalCounts,
     outbox,
-    dead,
     jobEvents: createJobEvents(store, view, outbox),
     subscribers: (scope: SourceScope, signal?: AbortSignal) =>
-      listSubscribers({ outbox, view, dead, fresh }, scope, signal),
+      listSubscribers({ outbox, view, countDead, fresh }, scope, signal),
     subscriberNames,
     downloads: createDownloadGate(limits),
     /** Tries today's decoder on a body. */

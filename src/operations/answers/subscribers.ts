@@ -64,27 +64,6 @@ export const subscribersSchema = z
   .meta({ id: 'Subscribers' });
 export type Subscribers = Answer<typeof subscribersSchema>;
 
-const waitingEventSchema = z
-  .strictObject({
-    id: z.string(),
-    jobId: z.string(),
-    receivedAt: instant,
-    firstTriedAt: instant,
-    nextTryAt: instant,
-    attempts: count,
-    history: z.array(attemptSchema).describe('the first and the last attempts, oldest first'),
-  })
-  .meta({ id: 'WaitingEvent' });
-
-export const waitingEventsSchema = z
-  .strictObject({
-    waitingEvents: z
-      .array(waitingEventSchema)
-      .describe('those that are due first; `GET /subscribers/{id}/events?outcome=waiting` pages through all'),
-  })
-  .meta({ id: 'WaitingEvents' });
-export type WaitingEventList = Answer<typeof waitingEventsSchema>;
-
 export const deadEventSchema = z
   .strictObject({
     event: z
@@ -103,19 +82,8 @@ export const deadEventSchema = z
   })
   .meta({ id: 'DeadEvent' });
 
-const deadCauseSchema = z
-  .strictObject({
-    code: z.string().describe('status of the last answer, or what failed, such as `timeout`'),
-    count,
-    first: instant.describe('when the first of them ended'),
-    last: instant,
-    answer: z.string().nullable().describe('beginning of the answer that the last one got'),
-  })
-  .meta({ id: 'DeadCause' });
-
 export const deadEventsSchema = z
   .strictObject({
-    causes: z.array(deadCauseSchema).describe('of all of them'),
     deadEvents: z.array(deadEventSchema),
     nextCursor,
   })

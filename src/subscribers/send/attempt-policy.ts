@@ -1,5 +1,5 @@
 import { pauseAfterFailures } from '../../lib/time/retry.js';
-import type { Attempt } from '../dead/dead-event.js';
+import type { Attempt } from '../dead-event.js';
 import type { SendResult } from './endpoint.js';
 
 /** How long and how often an event is tried again, in milliseconds. */

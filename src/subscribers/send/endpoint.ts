@@ -7,7 +7,7 @@ import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
 import { terminalLine } from '../../lib/text/terminal-text.js';
 import { abortAfter } from '../../lib/time/abort-after.js';
 import { parseRetryAfter } from '../../lib/time/retry.js';
-import type { Attempt } from '../dead/dead-event.js';
+import type { Attempt } from '../dead-event.js';
 import type { ReceiverEvent } from '../receiver-event.js';
 import type { Subscriber } from '../subscriber.js';
 import { eventBody } from './event-body.js';

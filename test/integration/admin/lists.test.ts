@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { encodeTime } from 'ulid';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { encodeIdCursor } from '../../../src/lib/text/id-cursor.js';
-import type { DeadEvent } from '../../../src/subscribers/dead/dead-event.js';
+import type { DeadEvent } from '../../../src/subscribers/dead-event.js';
 import { deadEventOf, SECRET } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { runCommand } from '../../support/processes/run-command.js';

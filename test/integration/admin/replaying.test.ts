@@ -14,7 +14,7 @@ import type { SpeechClients } from '../../../src/speech/speech.js';
 import { SpeechError } from '../../../src/speech/speech-error.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';
+import { keepDeadEvent } from '../../../src/subscribers/dead-events.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { deadEventOf, outboxOf, SECRET } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import type { Issue } from '../../../src/operations/issues/issues.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
-import type { Attempt } from '../../../src/subscribers/dead/dead-event.js';
-import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';
+import type { Attempt } from '../../../src/subscribers/dead-event.js';
+import { keepDeadEvent } from '../../../src/subscribers/dead-events.js';
 import type { JobEvent, ReceiverEvent } from '../../../src/subscribers/receiver-event.js';
 import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
@@ -187,30 +187,14 @@ describe('GET subscribers', () => {
   });
 });
 
-describe('GET subscribers/:id/waiting', () => {
-  it('shows what waits and why; one event alone goes again', async () => {
+describe('an event that waits', () => {
+  it('goes again alone, by its id', async () => {
     answer = 503;
     const { json } = await sendCallback(service, 'id=waits&status=success', TRANSCRIPT, JSON_TYPE);
     const id = json.deliveryId ?? '';
-    // biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
-    let waits: any;
-    await until(async () => {
-      const { body } = await api.get('/subscribers/crm/waiting');
-      waits = body.waitingEvents.find(({ jobId }: { jobId: string }) => jobId === 'waits');
-      return waits !== undefined;
-    });
-    expect(waits).toMatchObject({
-      id,
-      nextTryAt: expect.stringMatching(/Z$/),
-      history: expect.arrayContaining([
-        { at: expect.any(String), status: 503, error: null, answer: 'noted' },
-      ]),
-    });
-    const scoped = adminApi(service, 'only-of-the-source-other');
-    expect((await scoped.get('/subscribers/crm/waiting')).body.waitingEvents).toEqual([]);
-    expect((await scoped.get('/subscribers/default-only/waiting')).status).toBe(404);
-    expect((await scoped.get('/subscribers/others/waiting')).body.waitingEvents).toEqual([]);
-
+    const waiting = async () => (await api.get('/subscribers/crm/events?outcome=waiting')).body.events;
+    await until(async () => (await waiting()).length === 1);
+    expect(await waiting()).toMatchObject([{ event: id, jobId: 'waits', status: 503, error: null }]);
     answer = 200;
     const another = await sendCallback(service, 'id=another&status=success', TRANSCRIPT, JSON_TYPE);
     const selector = { subscriber: 'crm', events: [id] };
@@ -218,7 +202,7 @@ describe('GET subscribers/:id/waiting', () => {
     const start = subscriber.requests.length;
     expect(await run(selector)).toMatchObject({ total: 1, outcomes: { sent: 1 } });
     expect(eventsSince(start).map((event) => event.id)).toContain(id);
-    await until(async () => (await api.get('/subscribers/crm/waiting')).body.waitingEvents.length === 0);
+    await until(async () => (await waiting()).length === 0);
     expect((await order({ subscriber: 'crm', events: ['nonsense'] })).status).toBe(400);
     // By each of its subscribers before the next test answers otherwise.
     const sent = () => eventsSince(0).filter((event) => event.id === another.json.deliveryId);
@@ -290,7 +274,7 @@ describe('a token of some sources', () => {
     await run({ subscriber: 'others', dead: true });
     const foreign = [await keepDead('others', 'foreign-1'), await keepDead('others', 'no-source-1', null)];
     expect(await known()).toEqual([0, undefined]);
-    const none = { causes: [], deadEvents: [], nextCursor: null };
+    const none = { deadEvents: [], nextCursor: null };
     expect((await scoped.get('/subscribers/others/dead')).body).toEqual(none);
 
     const own: JobEvent[] = [];
@@ -327,27 +311,6 @@ describe('a token of some sources', () => {
 });
 
 describe('replays of events', () => {
-  it('send the dead events of one cause again', async () => {
-    await run({ subscriber: 'others', dead: true });
-    for (const job of ['gone-1', 'gone-2'])
-      await keepDead('others', job, 'other', { status: 410, error: null });
-    await keepDead('others', 'slow', 'other', { status: null, error: 'timeout' });
-    const causes = async () => (await api.get('/subscribers/others/dead')).body.causes;
-    const times = { first: expect.any(String), last: expect.any(String) };
-    expect(await causes()).toEqual([
-      { code: '410', count: 2, answer: 'of gone-2', ...times },
-      { code: 'timeout', count: 1, answer: null, ...times },
-    ]);
-    const start = subscriber.requests.length;
-    expect(await run({ subscriber: 'others', dead: true, cause: '410' })).toMatchObject({ done: 2 });
-    const sent = eventsSince(start).map(({ subject }) => subject);
-    expect(sent.sort()).toEqual(['gone-1', 'gone-2']);
-    expect(await causes()).toMatchObject([{ code: 'timeout' }]);
-    expect((await order({ subscriber: 'others', cause: '410', jobs: ['slow'] })).body.detail).toMatch(
-      /add dead/,
-    );
-  });
-
   it('send dead events again with their ids, and remove those that arrive', async () => {
     const sent = await keepDead('crm', 'dead-again');
     await keepDead('crm', 'dead-again');

@@ -10,7 +10,7 @@ import { createDeadEventCounter } from '../../../src/operations/admin/subscriber
 import { listSubscribers } from '../../../src/operations/admin/subscribers/list-subscribers.js';
 import type { SubscriberFigures } from '../../../src/operations/answers/subscribers.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { purgeEventsOf } from '../../../src/subscribers/dead/dead-events.js';
+import { purgeEventsOf } from '../../../src/subscribers/dead-events.js';
 import { beginningOf } from '../../../src/subscribers/follow/ledger-follower.js';
 import { newOutboxState } from '../../../src/subscribers/outbox-state.js';
 import type { Subscriber } from '../../../src/subscribers/subscriber.js';
@@ -49,9 +49,9 @@ interface Given {
 /** The figures of the subscribers, as the admin API has them. */
 function figuresOf(store: MemoryStore, outbox: ObservedOutbox): () => Promise<SubscriberFigures[]> {
   const view = createLedgerView({ store, startIndex: indexInThread });
-  const dead = createDeadEventCounter(store, view.sent);
+  const countDead = createDeadEventCounter(store, view.sent);
   running.push(view);
-  return () => listSubscribers({ outbox, view, dead, fresh: view.refresh });
+  return () => listSubscribers({ outbox, view, countDead, fresh: view.refresh });
 }
 
 interface Subscribed {
@@ -239,9 +239,6 @@ describe('a subscriber', () => {
       { name: 'crm', stateDamaged: true, sender: null },
       { name: 'others', stateDamaged: false },
     ]);
-    await expect(outbox.waitingEvents('crm', { scope: null, limit: 1 })).rejects.toThrow(
-      'outbox/crm/state.json is gone, damaged',
-    );
     for await (const { key } of store.list(folder)) await store.delete(key);
     await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
   });
@@ -362,13 +359,6 @@ describe('a subscriber', () => {
     await until(async () => (await figures())?.retrying === 800);
     await outbox.stop();
     expect((await outbox.statuses())[0]?.waiting.length).toBeLessThan(300);
-    const [some, all] = await Promise.all(
-      [300, 1000].map((limit) => outbox.waitingEvents('crm', { scope: null, limit })),
-    );
-    expect(some).toEqual(all?.slice(0, 300));
-    const times = all?.map(({ nextTryAt }) => nextTryAt);
-    expect(times).toEqual(times?.toSorted((one, other) => one - other));
-    expect(all?.map(({ id }) => id).sort()).toEqual(bad.map(({ deliveryId }) => deliveryId));
 
     isBad = () => false;
     const start = server.requests.length;

@@ -4,7 +4,7 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import { ulidMaker } from '../../../src/lib/text/ulid-maker.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
-import type { DeadEvent } from '../../../src/subscribers/dead/dead-event.js';
+import type { DeadEvent } from '../../../src/subscribers/dead-event.js';
 import { jobEventOf } from '../../../src/subscribers/job-event.js';
 import { createOutbox, type Outbox, type OutboxOptions } from '../../../src/subscribers/outbox.js';
 import type { JobEvent, ReceiverEvent } from '../../../src/subscribers/receiver-event.js';

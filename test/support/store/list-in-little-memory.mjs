@@ -3,7 +3,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { createDeadEventCounter } from '../../../dist/operations/admin/subscribers/count-dead-events.js';
-import { listDeadEvents } from '../../../dist/subscribers/dead/dead-events.js';
+import { listDeadEvents } from '../../../dist/subscribers/dead-events.js';
 import { listedIds } from './listed-ids.mjs';
 
 const COUNT = 200_000;
@@ -11,18 +11,16 @@ const COUNT = 200_000;
 const events = listedIds({ folder: 'outbox/crm/dead/', count: COUNT, names: ['.json'] });
 
 /** As the index knows them. */
-const fact = { source: 'intake', status: 410, error: null, at: 0 };
-const dead = createDeadEventCounter(events, {
-  facts: async (_, ids) => ids.map((event) => ({ event, ...fact })),
+const countDead = createDeadEventCounter(events, {
+  sources: async (_, ids) => ids.map((event) => ({ event, source: 'intake' })),
 });
 
-const counts = await Promise.all([1, 2, 3].map(() => dead.bySource('crm', null)));
+const counts = await Promise.all([1, 2, 3].map(() => countDead('crm', null)));
 const callsOfCounts = events.listed.calls;
 
 parentPort.postMessage({
   counts: counts.map((each) => [...each]),
   callsOfCounts,
-  dead: [...(await dead.bySource('crm', null))],
-  causes: await dead.causes('crm', new Set(['intake'])),
+  dead: [...(await countDead('crm', null))],
   deadPage: await listDeadEvents(events, 'crm', { limit: 50, scope: new Set(['intake']) }),
 });

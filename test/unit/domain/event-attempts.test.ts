@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   describeDead,
-  describeNextAttempt,
   describePause,
   describeTold,
   describeUnsent,
@@ -47,19 +46,6 @@ describe('the words about what is not sent', () => {
   ])('say "%s"', (words, event) => {
     const told: ToldEvent = { outcome: 'delivered', at: AT, status: 200, error: null, attempts: 1, ...event };
     expect(describeTold(told, (instant) => instant.slice(11, 16))).toBe(words);
-  });
-
-  it('put a next attempt behind the end of a pause', () => {
-    const [now, next, end] = [5, 6, 7].map((second) => `2026-03-04T05:06:0${second}.000Z`) as [
-      string,
-      string,
-      string,
-    ];
-    const at = (nextTryAt: string, pausedUntil: string | null) =>
-      describeNextAttempt(nextTryAt, pausedUntil, Date.parse(now));
-    expect([at(next, end), at(now, end)]).toEqual(['after the pause', 'after the pause']);
-    expect([at(next, null), at(end, next)]).toEqual([next, end]);
-    expect([at(now, null), at(now, now)]).toEqual(['due', 'due']);
   });
 
   it('name the end of a pause until it has come', () => {

@@ -122,7 +122,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
       },
     ],
   ],
-  factsOfEvents: [['crm', [EVENT]]],
+  sourcesOfEvents: [['crm', [EVENT]]],
   eventFigures: [['crm']],
   countBehind: [
     [

@@ -22,7 +22,7 @@ import {
   type PurgedObject,
   StoreError,
 } from '../../../store/object-store.js';
-import { purgeEventsOf } from '../../../subscribers/dead/dead-events.js';
+import { purgeEventsOf } from '../../../subscribers/dead-events.js';
 import type { Erased } from '../../answers/jobs.js';
 
 export interface EraseParts {

@@ -2,7 +2,7 @@ import { isErased } from '../../../archive/erasure/erasure.js';
 import type { DeliveryPage, LedgerView } from '../../../index/ledger-view.js';
 import { writeInstant } from '../../../lib/time/instant.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import { isErasable } from '../../../subscribers/dead/dead-events.js';
+import { isErasable } from '../../../subscribers/dead-events.js';
 import { type EventFilter, jobEventOf } from '../../../subscribers/job-event.js';
 import type { Outbox } from '../../../subscribers/outbox.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
@@ -11,7 +11,7 @@ import type { ReplayItemResult } from './replay-state.js';
 
 /** What a replay of events works with. */
 export interface NotifyParts {
-  readonly outbox: Pick<Outbox, 'statuses' | 'waitingEvents' | 'deadEvents' | 'deadEvent' | 'send'>;
+  readonly outbox: Pick<Outbox, 'statuses' | 'deadEvents' | 'deadEvent' | 'send'>;
   /** What each configured subscriber asks for. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
   readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'deliveries' | 'refresh' | 'reachBack'>;

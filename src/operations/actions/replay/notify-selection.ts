@@ -1,7 +1,6 @@
 import { decodeTime } from 'ulid';
 import { Problem } from '../../../domain/problem.js';
 import { followsAnyInScope } from '../../../domain/rights.js';
-import { deadCause } from '../../../subscribers/dead/dead-cause.js';
 import { isWanted, jobEventOf } from '../../../subscribers/job-event.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import { formatNotifyItem, type NotifyParts, writtenFor } from './notify-item.js';
@@ -23,8 +22,8 @@ export async function selectEvents(
   limit: number,
   signal?: AbortSignal,
 ): Promise<ReplaySelection> {
-  if (selector.cause !== undefined && !selector.dead)
-    throw new Problem('request-invalid', 'The cause of an event is one of dead events: add dead.');
+  if (selector.cause !== undefined)
+    throw new Problem('request-invalid', 'cause belongs to replays of the kind refetch.');
   const names = namesOf(parts, selector);
   const wanted = selector.events && new Set(selector.events);
   const events = selector.dead
@@ -119,11 +118,8 @@ async function* deadEvents(
     let cursor: string | undefined;
     do {
       const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor, scope, signal });
-      for (const dead of page.deadEvents) {
-        const { event } = dead;
-        const isOfCause = selector.cause === undefined || deadCause(dead) === selector.cause;
-        if (isOfCause && isSelected({ ...event.data, time: event.time })) yield { subscriber, event };
-      }
+      for (const { event } of page.deadEvents)
+        if (isSelected({ ...event.data, time: event.time })) yield { subscriber, event };
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }

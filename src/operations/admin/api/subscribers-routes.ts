@@ -3,7 +3,7 @@ import type { SourceScope } from '../../../domain/rights.js';
 import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { instantInput } from '../../../lib/text/read-input.js';
-import type { DeadEvent } from '../../../subscribers/dead/dead-event.js';
+import type { DeadEvent } from '../../../subscribers/dead-event.js';
 import { testEvent } from '../../../subscribers/test-event.js';
 import {
   deadEventsSchema,
@@ -11,10 +11,8 @@ import {
   sentOutcome,
   subscribersSchema,
   testedSchema,
-  waitingEventsSchema,
 } from '../../answers/subscribers.js';
 import type { AdminServices } from '../admin-services.js';
-import { listWaitingEvents } from '../subscribers/list-waiting-events.js';
 import { shownSent } from '../subscribers/shown-sent.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { jobFilter, lineFilters, page } from './request-schemas.js';
@@ -24,7 +22,6 @@ const TEST_TIMEOUT = 60_000;
 
 export function subscribersRoutes({
   outbox,
-  dead,
   view,
   names,
   fresh,
@@ -74,20 +71,6 @@ export function subscribersRoutes({
     }),
     adminRoute({
       method: 'GET',
-      path: '/subscribers/:id/waiting',
-      right: 'view',
-      tag: 'Subscribers',
-      summary: 'Events that failed and will be tried again, the next one first',
-      query: { limit: page(200).limit },
-      answers: { 200: waitingEventsSchema },
-      problems: ['not-found', 'conflict'],
-      async handle({ params: { id: name = '' }, query, access: { scope } }) {
-        rejectUnknown(name, scope);
-        return ok(await listWaitingEvents(outbox, name, { ...query, scope }));
-      },
-    }),
-    adminRoute({
-      method: 'GET',
       path: '/subscribers/:id/dead',
       right: 'view',
       tag: 'Subscribers',
@@ -98,8 +81,7 @@ export function subscribersRoutes({
       async handle({ params: { id: name = '' }, query, access: { scope }, signal }) {
         rejectUnknown(name, scope);
         const { deadEvents, nextCursor } = await outbox.deadEvents(name, { ...query, scope, signal });
-        const causes = await dead.causes(name, scope, signal);
-        return ok({ causes, deadEvents: deadEvents.map(shownEvent), nextCursor });
+        return ok({ deadEvents: deadEvents.map(shownEvent), nextCursor });
       },
     }),
     adminRoute({

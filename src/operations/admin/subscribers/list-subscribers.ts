@@ -1,7 +1,7 @@
 import { isInScope, type SourceScope, scopeWithin } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { CountedBehind } from '../../../index/sent/count-behind.js';
-import type { Attempt } from '../../../subscribers/dead/dead-event.js';
+import type { Attempt } from '../../../subscribers/dead-event.js';
 import type { OutboxReader } from '../../../subscribers/outbox-reader.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
 import type { SubscriberFigures } from '../../answers/subscribers.js';
@@ -11,7 +11,7 @@ import type { DeadEventCounter } from './count-dead-events.js';
 export interface SubscriberListParts {
   readonly outbox: Pick<OutboxReader, 'statuses'>;
   readonly view: Pick<LedgerView, 'sent'>;
-  readonly dead: Pick<DeadEventCounter, 'bySource'>;
+  readonly countDead: DeadEventCounter;
   /** Brings the index up to date: called once the states of the senders are read, whose attempts are on record before. */
   readonly fresh?: () => Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface SubscriberListParts {
  * Rejects with `StoreError` and `IndexError`.
  */
 export async function listSubscribers(
-  { outbox, view, dead, fresh }: SubscriberListParts,
+  { outbox, view, countDead, fresh }: SubscriberListParts,
   scope: SourceScope = null,
   signal?: AbortSignal,
 ): Promise<SubscriberFigures[]> {
@@ -34,7 +34,7 @@ export async function listSubscribers(
       const [sent, behind, ended] = await Promise.all([
         view.sent.figures(name),
         behindOf(view, status),
-        dead.bySource(name, visible, signal),
+        countDead(name, visible, signal),
       ]);
       const isVisible = ({ source }: { readonly source: string | null }) => isInScope(visible, source);
       const figures = { sent: sent.filter(isVisible), behind: behind.filter(isVisible), ended };

@@ -58,7 +58,8 @@ export function subscribersView(screen) {
 
 /** @param {string} name @param {AbortSignal} signal */
 function waitingOf(name, signal) {
-  return get(`/subscribers/${encodeURIComponent(name)}/waiting`, { signal });
+  const query = { outcome: 'waiting', limit: SHOWN_EVENTS };
+  return get(`/subscribers/${encodeURIComponent(name)}/events`, { query, signal });
 }
 
 /** @param {string} name @param {AbortSignal} signal */

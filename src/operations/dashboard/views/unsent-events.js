@@ -1,53 +1,40 @@
 import { may } from '../lib/api/session.js';
 import { button, unseen } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
-import { firstAndLast, jobLink, moment, section } from '../lib/elements/panels.js';
+import { jobLink, moment, section } from '../lib/elements/panels.js';
 import { confirmed } from '../lib/elements/run-action.js';
 import { table } from '../lib/elements/table.js';
 import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
-import { describeAttempt, describeLastAttempt, describeNextAttempt } from '../vendor/event-attempts.js';
+import { describeAttempt } from '../vendor/event-attempts.js';
 import { startReplay } from './replay-view.js';
 
-/** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEventList } from '../lib/api/api-answers.js' */
+/** @import { DeadEvent, DeadEvents, ReplaySelector, SentEvents, Subscriber } from '../lib/api/api-answers.js' */
 /** @import { Child } from '../lib/elements/element-types.js' */
 
 /** Events shown of each subscriber. */
 export const SHOWN_EVENTS = 20;
 
-/** @param {Subscriber} subscriber @param {WaitingEventList | null} page */
-export function waitingSection(subscriber, page) {
-  const { name, pausedUntil, retrying } = subscriber;
-  const waiting = page?.waitingEvents ?? [];
-  if (waiting.length === 0) return null;
+/** @param {Subscriber} subscriber @param {SentEvents | null} page */
+export function waitingSection({ name }, page) {
+  if (page === null || page.events.length === 0) return null;
+  const { events, nextCursor } = page;
   const title = `Events that ${name} did not accept yet`;
   return section(
     { id: `waiting-${name}`, title, look: 'compact' },
-    table(title, waiting.slice(0, SHOWN_EVENTS), ({ id }) => id, [
-      { name: 'Received', cell: ({ receivedAt }) => moment(receivedAt) },
+    table(title, events, ({ event }) => event, [
+      { name: 'Last attempt', cell: ({ at }) => moment(at) },
       { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
-      { name: 'Next attempt', cell: ({ nextTryAt }) => nextAttempt(nextTryAt, pausedUntil) },
-      { name: 'Why', cell: ({ history }) => lastAttempt(history) ?? '–' },
-      { name: 'Attempts', cell: ({ id, attempts, history }) => attemptList(id, attempts, history) },
+      { name: 'Why', cell: describeAttempt },
+      { name: 'Attempts', cell: ({ attempts }) => count(attempts) },
       may('repair') && {
         name: 'Repair',
-        cell: ({ id, jobId }) =>
-          sendOneButton({ kind: 'notify', subscriber: name, events: [id], jobs: [jobId] }),
+        cell: ({ event, jobId }) =>
+          sendOneButton({ kind: 'notify', subscriber: name, events: [event], jobs: [jobId] }),
       },
     ]),
-    retrying > SHOWN_EVENTS &&
-      h(
-        'p',
-        { class: 'quiet' },
-        `${count(SHOWN_EVENTS)} of ${count(retrying)} are shown, the next one first.`,
-      ),
+    nextCursor !== null && h('p', { class: 'quiet' }, `The ${count(events.length)} tried last are shown.`),
   );
-}
-
-/** @param {string} nextTryAt @param {string | null} pausedUntil */
-function nextAttempt(nextTryAt, pausedUntil) {
-  const next = describeNextAttempt(nextTryAt, pausedUntil, Date.now());
-  return next === nextTryAt ? moment(nextTryAt) : next;
 }
 
 /** @param {DeadEvent['history']} history */
@@ -59,12 +46,11 @@ function lastAttempt(history) {
 /** @param {Subscriber} subscriber @param {DeadEvents | null} page */
 export function deadSection({ name, dead }, page) {
   if (page === null) return null;
-  const { causes, deadEvents, nextCursor } = page;
+  const { deadEvents, nextCursor } = page;
   const all = { kind: /** @type {const} */ ('notify'), subscriber: name, dead: true };
   const title = `Events not sent to ${name}`;
   return section(
     { id: `dead-${name}`, title, look: 'compact' },
-    deadCauses(name, page),
     table(title, deadEvents, ({ event }) => event.id, [
       { name: 'Received', cell: ({ event }) => moment(event.time) },
       { name: 'Job', cell: ({ event }) => jobLink(event.data.jobId) },
@@ -86,42 +72,9 @@ export function deadSection({ name, dead }, page) {
       h(
         'div',
         { class: 'buttons', 'data-key': 'actions' },
-        // One cause has its own button, and a single event that of its row.
-        causes.length > 1 &&
-          sendButton(all, `Send all ${count(dead)} again`, `Send the events of ${name} again?`),
+        sendButton(all, `Send all ${count(dead)} again`, `Send the events of ${name} again?`),
         link(to('replays', { kind: 'notify', subscriber: name, dead: 'true' }), 'Select some of them'),
       ),
-  );
-}
-
-/**
- * How the last attempt of each ended, with one act for all of a cause. A single event has that of its row, if the row is shown.
- * @param {string} name @param {DeadEvents} page
- */
-function deadCauses(name, { causes, nextCursor }) {
-  return h(
-    'ul',
-    { class: 'rows', 'data-key': 'causes', 'aria-label': `Causes for ${name}` },
-    causes.map(({ code, count: events, first, last, answer }) =>
-      h(
-        'li',
-        { class: 'panel', 'data-key': code },
-        h('p', { class: 'lead' }, `${count(events, 'event')} · ${describeLastAttempt(code, answer)}`),
-        firstAndLast(first, last),
-        may('repair') &&
-          (events > 1 || nextCursor !== null) &&
-          h(
-            'div',
-            { class: 'buttons' },
-            sendButton(
-              { kind: 'notify', subscriber: name, dead: true, cause: code },
-              events === 1 ? 'Send it again' : `Send these ${count(events)} again`,
-              `Send ${count(events, 'event')} of ${name} again?`,
-              'plain small',
-            ),
-          ),
-      ),
-    ),
   );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Attempt } from '../../../../src/subscribers/dead/dead-event.js';
+import type { Attempt } from '../../../../src/subscribers/dead-event.js';
 import { isTemporary, nextTry, withAttempt } from '../../../../src/subscribers/send/attempt-policy.js';
 
 const SECOND = 1000;

@@ -55,9 +55,7 @@ const replayOrder = z
         context: contextFilter,
         cause: textInput
           .optional()
-          .describe(
-            'refetch: the jobs that fail for this cause, as `causes` of GET /failures has it; notify: that of dead events',
-          ),
+          .describe('refetch: the jobs that fail for this cause, as `causes` of GET /failures has it'),
       })
       .meta({ id: 'ReplaySelector' }),
     dryRun: z.boolean().default(false).describe('only say what would be replayed'),

@@ -32,10 +32,10 @@ import type { Session } from '../../../answers/session.js';
 import type {
   DeadEvents,
   deadEventSchema,
+  SentEvents,
   Subscribers,
   subscriberSchema,
   Tested,
-  WaitingEventList,
 } from '../../../answers/subscribers.js';
 import type { Answer } from '../../../answers/values.js';
 
@@ -71,7 +71,7 @@ export interface GetAnswers {
   '/replays': Replays;
   '/subscribers': Subscribers;
   [dead: `/subscribers/${string}/dead`]: DeadEvents;
-  [waiting: `/subscribers/${string}/waiting`]: WaitingEventList;
+  [sent: `/subscribers/${string}/events`]: SentEvents;
   '/jobs': JobMatches;
   [job: `/jobs/${string}`]: Job;
   [body: `/quarantine/${string}`]: QuarantinedBodyView;
@@ -129,8 +129,8 @@ export type {
   Replay,
   ReplayInFull,
   ReplayPreview,
+  SentEvents,
   Session,
   Summary,
   Ticket,
-  WaitingEventList,
 };

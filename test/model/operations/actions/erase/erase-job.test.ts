@@ -5,7 +5,7 @@ import { createQuarantine } from '../../../../../src/archive/quarantine/quaranti
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
 import { eraseJob } from '../../../../../src/operations/actions/erase/erase-job.js';
 import type { ObjectStore } from '../../../../../src/store/object-store.js';
-import { keepDeadEvent } from '../../../../../src/subscribers/dead/dead-events.js';
+import { keepDeadEvent } from '../../../../../src/subscribers/dead-events.js';
 import { interleavings } from '../../../../support/http/turns.js';
 import { deadEventOf } from '../../../../support/outbox/subscribed.js';
 import { quarantinedRequest } from '../../../../support/quarantined-request.js';

@@ -17,7 +17,6 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /subscribers': 'view',
   'GET /subscribers/:id/dead': 'view',
   'GET /subscribers/:id/events': 'view',
-  'GET /subscribers/:id/waiting': 'view',
   'GET /replays': 'view',
   'GET /replays/:id': 'view',
   'POST /explain': 'view',

@@ -29,11 +29,11 @@ async function subscribed(refuses: () => boolean, answer: () => number = () => 2
   const start = (startIndex = indexInThread) => {
     const view = createLedgerView({ store, startIndex });
     running.push(view);
-    const dead = createDeadEventCounter(store, view.sent);
+    const countDead = createDeadEventCounter(store, view.sent);
     const events = createJobEvents(store, view, outbox);
     return {
       figures: async (scope: ReadonlySet<string> | null = null) =>
-        (await listSubscribers({ outbox, view, dead, fresh: view.refresh }, scope))[0],
+        (await listSubscribers({ outbox, view, countDead, fresh: view.refresh }, scope))[0],
       async told(jobId: string, scope: ReadonlySet<string> | null = null) {
         await view.refresh();
         const { entries } = await view.search({ job: jobId, limit: 10, scope });

@@ -1,10 +1,10 @@
-import { isErased } from '../../archive/erasure/erasure.js';
-import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } from '../../archive/layout.js';
-import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { decodeIdCursor, encodeIdCursor, isUlid } from '../../lib/text/id-cursor.js';
-import { inGroups } from '../../store/in-groups.js';
-import type { ListRange, ObjectStore, PurgedObject } from '../../store/object-store.js';
-import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
+import { isErased } from '../archive/erasure/erasure.js';
+import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } from '../archive/layout.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
+import { decodeIdCursor, encodeIdCursor, isUlid } from '../lib/text/id-cursor.js';
+import { inGroups } from '../store/in-groups.js';
+import type { ListRange, ObjectStore, PurgedObject } from '../store/object-store.js';
+import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import type { DeadEvent } from './dead-event.js';
 
 interface DeadEventName {

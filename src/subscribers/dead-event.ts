@@ -1,4 +1,4 @@
-import type { JobEvent } from '../receiver-event.js';
+import type { JobEvent } from './receiver-event.js';
 
 /** One request that sent an event. */
 export interface Attempt {

@@ -1,4 +1,4 @@
-import { h, link, svg } from '../../lib/elements/dom.js';
+import { h, link } from '../../lib/elements/dom.js';
 import { clock } from '../../lib/text/format.js';
 import { isEmpty } from './chart-text.js';
 
@@ -35,17 +35,8 @@ function figure(chart, period) {
 
 /** @param {Chart} chart @param {string} period */
 function plot(chart, period) {
-  const { id, title, series, countedSince } = chart;
+  const { id, title } = chart;
   return [
-    h(
-      'ul',
-      { class: 'legend' },
-      series.map(({ colour, label }) =>
-        legendItem(label, { d: 'M0 0h11v11H0z', fill: `var(--series-${colour}, var(--series-other))` }),
-      ),
-      countedSince !== null &&
-        legendItem('not in the index', { d: 'M0 5l5-5M0 11l11-11M6 11l5-5', stroke: 'var(--quiet)' }),
-    ),
     h('div', {
       class: 'plot',
       id: `plot-${id}`,
@@ -53,14 +44,8 @@ function plot(chart, period) {
       'data-key': period,
       'aria-hidden': 'true',
     }),
-    h('p', { class: 'readout quiet', id: `readout-${id}`, 'data-keep': 'readout' }),
     h('details', {}, h('summary', {}, `${title} as a table`), chartTable(chart)),
   ];
-}
-
-/** @param {string} label @param {Record<string, string>} mark attributes of its path */
-function legendItem(label, mark) {
-  return h('li', {}, svg('svg', { class: 'swatch', 'aria-hidden': 'true' }, svg('path', mark)), label);
 }
 
 /**
@@ -116,7 +101,6 @@ export async function drawCharts(charts, signal) {
   if (module === null || signal.aborted) return;
   for (const chart of charts) {
     const host = document.getElementById(`plot-${chart.id}`);
-    const readout = document.getElementById(`readout-${chart.id}`);
-    if (host !== null && readout !== null) module.drawChart(host, chart, readout);
+    if (host !== null) module.drawChart(host, chart);
   }
 }

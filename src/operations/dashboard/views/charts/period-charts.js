@@ -1,6 +1,5 @@
 import { count, milliseconds, percent, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
-import { beginOf } from '../../vendor/index/index-extent.js';
 import { uncounted } from './chart-text.js';
 
 /** @import { Summary } from '../../lib/api/api-answers.js' */
@@ -18,7 +17,6 @@ import { uncounted } from './chart-text.js';
  * @property {ChartSeries[]} series
  * @property {number[]} times start of each bucket, in seconds
  * @property {(bucket: number) => string} linkTo its deliveries
- * @property {number | null} countedSince in seconds, where the index lacks what is before; null where it has all of the window
  */
 
 /** The figures of `GET /summary` as data for charts. */
@@ -49,7 +47,7 @@ export function periodCharts(summary, toDeliveries) {
   const known = summary.unrecorded === null ? ' with a valid credential, which alone could be counted,' : '';
   const starts = buckets.map(({ start }) => Date.parse(start));
   const [first = 0, second = first] = starts;
-  /** @type {Omit<Chart, 'times' | 'linkTo' | 'countedSince'>[]} */
+  /** @type {Omit<Chart, 'times' | 'linkTo'>[]} */
   const charts = [
     {
       id: 'outcomes',
@@ -84,15 +82,10 @@ export function periodCharts(summary, toDeliveries) {
       ],
     },
   ];
-  const begin = beginOf(summary.index);
   /** @param {number} bucket */
   const linkTo = (bucket) =>
     toDeliveries(buckets[bucket]?.start ?? summary.since, buckets[bucket + 1]?.start ?? null);
-  const shared = {
-    times: starts.map((start) => start / 1000),
-    linkTo,
-    countedSince: begin > Date.parse(summary.since) ? begin / 1000 : null,
-  };
+  const shared = { times: starts.map((start) => start / 1000), linkTo };
   return charts.map((chart) => ({ ...chart, ...shared }));
 }
 

@@ -108,7 +108,8 @@ async function runOnce(
   };
   try {
     const report = await reconcile(parts, {
-      ...{ signal, full },
+      signal,
+      since: full ? new Date(parts.clock() - parts.retention) : undefined,
       ...(failingJobs ? { failingJobs } : {}),
       onJob(job, record) {
         note(progress, job);

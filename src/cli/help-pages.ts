@@ -9,7 +9,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   reconcile: [
     'transcript-receiver reconcile',
     'transcript-receiver reconcile --since 7d --dry-run',
-    'transcript-receiver reconcile --region eu1 --json',
+    'transcript-receiver reconcile --json',
   ],
   refetch: ['transcript-receiver refetch 650krlru2e', 'transcript-receiver refetch 650krlru2e --again'],
   merge: ['transcript-receiver merge', 'transcript-receiver merge --since 7d --json'],

@@ -13,16 +13,14 @@ import { lastReports } from './last-reports.js';
 interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {
   /** Ids of those missing jobs that nothing has settled since. */
   readonly open: readonly string[];
-  /** The run was limited to a part of the jobs. */
-  readonly limited: boolean;
 }
 
 const DAYS = 24 * 3_600_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the results of reconcile; null before the first run. A run that saw only a part of the jobs, because it was limited or
- * had a fault, can add to the missing jobs but not remove any; what the ledger has of a job since can.
+ * Reads the results of reconcile; null before the first run. A run that saw only a part of the jobs, because of a fault, can add to the
+ * missing jobs but not remove any; what the ledger has of a job since can.
  */
 export function createReconcileReportReader(
   store: ObjectStore,
@@ -70,18 +68,16 @@ export function createReconcileReportReader(
 /** @param runs newest first */
 function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
   const whole = runs.find(sawEverything);
-  const unlimited = runs.filter(({ limited }) => !limited);
-  const picture = whole ?? unlimited[0] ?? runs[0];
-  if (picture === undefined) return null;
-  const { limited: _, open: __, ...figures } = picture;
+  const [newest] = runs;
+  if (newest === undefined) return null;
+  const { open: _, ...figures } = whole ?? newest;
   return {
     ...figures,
     isWhole: whole !== undefined,
     missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
     // A restart interrupts the run in flight: no fault as long as the next run completes; health warns when it is overdue.
     faults:
-      (whole === undefined ? unlimited[0] : unlimited.find(({ faults }) => !wasOnlyInterrupted(faults)))
-        ?.faults ?? [],
+      (whole === undefined ? newest : runs.find(({ faults }) => !wasOnlyInterrupted(faults)))?.faults ?? [],
   };
 }
 
@@ -89,9 +85,9 @@ function wasOnlyInterrupted(faults: readonly string[]): boolean {
   return faults.length > 0 && faults.every((fault) => fault === INTERRUPTED);
 }
 
-/** Only a run without limits and faults proves that a job earlier runs missed is missing no more. */
-function sawEverything({ limited, faults }: RunFigures): boolean {
-  return !limited && faults.length === 0;
+/** Only a run without faults proves that a job earlier runs missed is missing no more. */
+function sawEverything({ faults }: RunFigures): boolean {
+  return faults.length === 0;
 }
 
 /** Whether a document of the store is a report: it may be cut, or edited by hand. */
@@ -106,12 +102,11 @@ function isReport(document: Record<string, unknown>): boolean {
 /** Null for a document that is not a report of reconcile. */
 function runOf(document: Record<string, unknown> | null): RunFigures | null {
   if (document === null || !isReport(document)) return null;
-  const { startedAt, finishedAt, outcomes, jobs, ignored, faults, limited } =
-    document as unknown as RecoveryReport;
+  const { startedAt, finishedAt, outcomes, jobs, ignored, faults } = document as unknown as RecoveryReport;
   const sum = (...names: readonly RecoveryOutcome[]) =>
     names.reduce((total, name) => total + (outcomes[name] ?? 0), 0);
   return {
-    ...{ startedAt, finishedAt, outcomes, ignored, limited },
+    ...{ startedAt, finishedAt, outcomes, ignored },
     expected: sum(...RECOVERY_OUTCOMES) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),
     missing: sum('unrecoverable', 'failed'),

@@ -38,7 +38,7 @@ export type RecoverySources = Readonly<Record<string, RecoverySource>>;
 
 /** How jobs were selected. */
 export interface Selection {
-  /** Only what should have come to this source; also takes jobs without any notification entry. */
+  /** Only what should have come to this source. */
   readonly source: string | null;
   /** A job that an operator named is taken whatever its own entries say. */
   readonly selectedBy: 'list' | 'operator';
@@ -60,7 +60,7 @@ interface OwnEntry extends ExpectedCallback {
 export function expectationOf(job: JobRecord, scope: ExpectationScope): Expectation | null {
   const own = ownEntries(job, scope).filter(({ source }) => scope.source === null || scope.source === source);
   if (own.length > 0) return expectContents(job.id, scope.sources, own);
-  const source = sourceWithoutEntry(job, scope);
+  const source = sourceWithoutEntry(scope);
   if (source === null) return null;
   const contents = scope.sources[source]?.contents ?? [];
   return expectContents(job.id, scope.sources, [
@@ -119,16 +119,10 @@ function sourceOf(url: string, publicUrl: string | null): string | null {
 }
 
 /** The source that takes a job none of whose entries leads here; null when none does. */
-function sourceWithoutEntry(
-  job: JobRecord,
-  { source, sources, selectedBy }: ExpectationScope,
-): string | null {
-  if (source !== null) {
-    const hasEntries = (job.config.notification_config ?? []).length > 0;
-    return selectedBy === 'operator' || !hasEntries ? source : null;
-  }
+function sourceWithoutEntry({ source, sources, selectedBy }: ExpectationScope): string | null {
+  if (selectedBy === 'list') return null;
   const names = Object.keys(sources);
-  return selectedBy === 'operator' && names.length === 1 ? (names[0] ?? null) : null;
+  return source ?? (names.length === 1 ? (names[0] ?? null) : null);
 }
 
 function expectContents(jobId: string, sources: RecoverySources, own: readonly OwnEntry[]): Expectation {

@@ -4,53 +4,35 @@ import type { EarlierReports } from './report/report-store.js';
 
 export type LookBack = ReturnType<typeof lookBack>;
 
-export interface LookBackOptions {
-  /** Jobs created at or after this. Default: as `lookBack` says. */
-  readonly since?: Date | undefined;
-  /** Default: all regions that have an address. */
-  readonly regions?: readonly string[] | undefined;
-  /** Only what should have come to this source. */
-  readonly source?: string | undefined;
-  /** Look back as far as the service keeps results, wherever earlier runs ended. */
-  readonly full?: boolean;
-}
-
 const DAY = 86_400_000;
 
 /**
- * Time range of a run. A run without options begins where the last run ended that left nothing out of a region; the first one of a day, in
- * UTC, lists the whole window: what was deleted here or appeared late in the list is found then. Without an earlier run it lists as far as
- * the service keeps results.
+ * Time range of a run. It begins where the last run ended that left nothing out of a region; the first one of a day, in UTC, lists the
+ * whole window: what was deleted here or appeared late in the list is found then. Without an earlier run it lists as far as the service
+ * keeps results. So a run leaves nothing out that those before it have not seen.
  *
+ * @param since looks back at least as far as this
  * @param now milliseconds since the epoch
  */
 export function lookBack(
   { window, retention, speech }: Pick<RecoveryParts, 'window' | 'retention' | 'speech'>,
-  options: LookBackOptions,
+  since: Date | undefined,
   completeUntil: EarlierReports['completeUntil'],
   now: number,
 ) {
   const furthest = now - retention;
-  const everything = Math.min(furthest, now - window);
   const needed = (region: string) => {
     const ended = completeUntil.get(region);
-    if (ended === undefined) return everything;
+    if (ended === undefined) return Math.min(furthest, now - window);
     const watermark = Math.max(furthest, ended - LIST_OVERLAP);
     const isSameDay = Math.floor(ended / DAY) === Math.floor(now / DAY);
     return isSameDay ? watermark : Math.min(now - window, watermark);
   };
-  const since = (region: string) => options.since?.getTime() ?? (options.full ? everything : needed(region));
-  const regions = speech.regions.filter((region) => options.regions?.includes(region) ?? true);
-  const complete =
-    options.source === undefined ? regions.filter((region) => since(region) <= needed(region)) : [];
+  const begin = (region: string) => Math.min(needed(region), since?.getTime() ?? now);
   return {
     /** Jobs of a region created at or after this. */
-    since: (region: string) => new Date(since(region)),
+    since: (region: string) => new Date(begin(region)),
     /** The furthest of them. */
-    earliest: new Date(Math.min(...regions.map(since), options.since?.getTime() ?? now)),
-    /** The options make the run look at less than a run without options, which leaves nothing out. */
-    limited: complete.length < speech.regions.length,
-    /** Regions where the run leaves nothing out, unless a fault keeps it from seeing them. */
-    complete,
+    earliest: new Date(Math.min(...speech.regions.map(begin), now)),
   };
 }

@@ -11,15 +11,13 @@ import type { RecoveredJob } from './report/recovery-report.js';
 const PAGES_IN_FLIGHT = 4;
 
 /**
- * Reconciles the jobs of one region: those that it lists as far back as the run looks, and then, unless the run is limited, those
- * that earlier runs left open and the list does not show, also where the list fails. Where the region cannot be asked the last result of
- * these stands.
+ * Reconciles the jobs of one region: those that it lists as far back as the run looks, and then those that earlier runs left open and the
+ * list does not show, also where the list fails. Where the region cannot be asked the last result of these stands.
  */
 export async function reconcileRegion(run: Run, client: JobsClient): Promise<void> {
-  const { report, options, jobOptions, complete } = run;
+  const { report, options, jobOptions } = run;
   const { region } = client;
-  const isOpenHere = (job: RecoveredJob) => job.region === region && complete.includes(region);
-  const open = new Map([...jobOptions.openBefore].filter(([, job]) => isOpenHere(job)));
+  const open = new Map([...jobOptions.openBefore].filter(([, job]) => job.region === region));
   const ask = (job: RecoveredJob) => reconcileOpenJob(run, client, open, job);
   let isListed = false;
   try {

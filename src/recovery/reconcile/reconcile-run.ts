@@ -3,12 +3,14 @@ import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import type { JobRecord } from '../../speech/wire.js';
 import { unconfiguredSource } from './expectation.js';
 import { recordMatch } from './fetch/record-match.js';
-import type { LookBack, LookBackOptions } from './look-back.js';
+import type { LookBack } from './look-back.js';
 import { reconcileJob } from './reconcile-job.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, ReportBuilder } from './report/recovery-report.js';
 
-export interface ReconcileOptions extends LookBackOptions {
+export interface ReconcileOptions {
+  /** Jobs created at or after this are looked at as well. Default: as `lookBack` says. */
+  readonly since?: Date | undefined;
   /** Report what would be fetched, change nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -22,7 +24,7 @@ export interface ReconcileOptions extends LookBackOptions {
 }
 
 /** One run of reconcile. */
-export interface Run extends Pick<LookBack, 'since' | 'complete'> {
+export interface Run extends Pick<LookBack, 'since'> {
   readonly parts: RecoveryParts;
   readonly options: ReconcileOptions;
   readonly jobOptions: JobOptions;

@@ -30,17 +30,17 @@ export async function reconcile(
   options: ReconcileOptions = {},
 ): Promise<RecoveryReport> {
   const { speech } = parts;
-  const clients = [...new Set(options.regions ?? speech.regions)].map((region) => speech.jobs(region));
+  const clients = speech.regions.map((region) => speech.jobs(region));
   const startedAt = parts.clock();
   let unread: unknown = null;
   const { expectations, open, completeUntil } = await readEarlierReports(parts, startedAt).catch((error) => {
     unread = error;
     return NO_REPORTS;
   });
-  const scope = lookBack(parts, options, completeUntil, startedAt);
-  const report = buildReport({ startedAt, expectations, ...scope });
+  const { since, earliest } = lookBack(parts, options.since, completeUntil, startedAt);
+  const report = buildReport({ startedAt, earliest, expectations, regions: speech.regions });
   const run = {
-    ...{ parts, options, startedAt, report, ...scope },
+    ...{ parts, options, startedAt, report, since },
     jobOptions: jobOptionsOf(parts, options, open),
     failing: await readFailing(options),
     asking: pLimit(parts.concurrency),
@@ -49,7 +49,7 @@ export async function reconcile(
     // Without the earlier reports a run knows neither how far to look back nor which jobs are open.
     if (unread !== null) throw unread;
     await settleAll(clients.map((client) => reconcileRegion(run, client)));
-    if (!options.dryRun && startedAt - scope.earliest.getTime() >= parts.window) await endRecords(run);
+    if (!options.dryRun && startedAt - earliest.getTime() >= parts.window) await endRecords(run);
   } catch (error) {
     report.fault(null, options.signal?.aborted ? INTERRUPTED : failureReason(error));
   }
@@ -73,11 +73,11 @@ async function readFailing({ dryRun, failingJobs }: ReconcileOptions): Promise<R
 
 function jobOptionsOf(
   { grace, concurrency }: RecoveryParts,
-  { source, dryRun, signal }: ReconcileOptions,
+  { dryRun, signal }: ReconcileOptions,
   openBefore: JobOptions['openBefore'],
 ): JobOptions {
   return {
-    source: source ?? null,
+    source: null,
     selectedBy: 'list',
     grace,
     again: false,

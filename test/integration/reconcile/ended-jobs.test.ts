@@ -96,7 +96,7 @@ describe('a job that the service rejected, and whose callback was lost', () => {
     for (const jobId of jobs) {
       const before = await linesOf(jobId);
       expect(before.filter(({ outcome }) => outcome === 'noted')).toHaveLength(1);
-      await reconcile(anotherReplica(), { full: true });
+      await reconcile(anotherReplica(), { since: new Date(0) });
       expect(await linesOf(jobId)).toHaveLength(before.length);
       const again = await refetch(anotherReplica(), { jobId, again: true });
       expect(again).toMatchObject({ outcome: 'matched', items: [] });
@@ -119,16 +119,16 @@ describe('a job that the service rejected, and whose callback was lost', () => {
     const [record = ''] = await records();
     const written = (Date.now() - parts.retention - 25 * 60 * MINUTE) / 1000;
     await utimes(join(folder, record), written, written);
-    await reconcile(parts, { full: true, dryRun: true });
+    await reconcile(parts, { since: new Date(0), dryRun: true });
     expect(await records()).toEqual([record]);
     const cannotDelete = { ...store, delete: () => Promise.reject(new Error('denied')) };
-    const { faults } = await reconcile({ ...parts, store: cannotDelete }, { full: true });
+    const { faults } = await reconcile({ ...parts, store: cannotDelete }, { since: new Date(0) });
     expect(faults).toEqual([]);
     expect(await records()).toContain(record);
     // The simulator lists it all the same: the ledger has its line.
-    await reconcile(parts, { full: true });
+    await reconcile(parts, { since: new Date(0) });
     expect(await records()).toEqual([`.ended/${jobId}/default.json`]);
-    await reconcile(parts, { full: true });
+    await reconcile(parts, { since: new Date(0) });
     expect(await linesOf(old)).toHaveLength(1);
   });
 
@@ -136,7 +136,7 @@ describe('a job that the service rejected, and whose callback was lost', () => {
     const notify = ['default', 'legal'].map((name) => ({ url: `http://127.0.0.1:9/callbacks/${name}` }));
     const jobId = await fixture.lose({}, { outcome: 'error', notify });
     await reconcile(fixture.parts);
-    await reconcile(fixture.parts, { full: true });
+    await reconcile(fixture.parts, { since: new Date(0) });
     expect((await linesOf(jobId)).map(({ source }) => source).toSorted()).toEqual(['default', 'legal']);
   });
 
@@ -150,7 +150,9 @@ describe('a job that the service rejected, and whose callback was lost', () => {
     const head = await store.head(key);
     expect(head?.metadata).toMatchObject({ status: 'error', 'delivery-id': line?.deliveryId });
     expect(line && jobEventOf(line, store.location)?.type).toBe('transcript-receiver.job.failed.v1');
-    expect(await reconcile(parts, { full: true })).toMatchObject({ outcomes: { matched: 1, recovered: 0 } });
+    expect(await reconcile(parts, { since: new Date(0) })).toMatchObject({
+      outcomes: { matched: 1, recovered: 0 },
+    });
     expect(await linesOf(jobId)).toHaveLength(1);
   });
 
@@ -209,7 +211,7 @@ describe('a job that the service rejected, and whose callback was lost', () => {
   it.each(['noted', 'stored', 'quarantined'])('is left alone when its callback was %s', async (outcome) => {
     const jobId = await fixture.lose({}, { outcome: 'error' });
     await callback(jobId, outcome);
-    for (const options of [{}, { full: true }]) {
+    for (const options of [{}, { since: new Date(0) }]) {
       const report = await reconcile(fixture.parts, options);
       expect(report).toMatchObject({ outcomes: { matched: 1 } });
       expect(report.recorded).toBe(0);
@@ -244,7 +246,7 @@ describe.each(['deleted', 'expired'] as const)('a job that is %s, and of which n
     const jobId = await lose({ contents });
     simulator.setStatus(jobId, status);
     expect(await reconcile(parts)).toMatchObject({ outcomes: { unrecoverable: 1 } });
-    for (const each of [parts, anotherReplica()]) await reconcile(each, { full: true });
+    for (const each of [parts, anotherReplica()]) await reconcile(each, { since: new Date(0) });
     const lines = await linesOf(jobId);
     expect(lines.filter(({ outcome }) => outcome === 'unrecoverable')).toHaveLength(1);
     expect(lines[0]).toMatchObject({ origin: 'recovery', reason: expect.stringContaining(status) });

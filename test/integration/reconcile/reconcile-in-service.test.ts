@@ -36,7 +36,6 @@ describe('health after reconcile', () => {
     simulator.setStatus(await lose(), 'expired');
     const missing = { code: 'jobs-failing', params: { jobs: 2, outcomes: { unrecoverable: 2 } } };
     await reconcile(parts);
-    await reconcile(parts, { regions: ['us1'] });
     expect(await verdict()).toMatchObject({ level: 'failing', issues: [missing] });
     const denied = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     await reconcile(parts);

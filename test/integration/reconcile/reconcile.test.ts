@@ -18,7 +18,6 @@ import { createAnnouncements } from '../../../src/subscribers/announcements.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import {
-  CALLBACK_URL,
   type RecoveryFixture,
   type RecoveryFixtureOptions,
   recoveryFixture,
@@ -57,13 +56,13 @@ describe('reconcile', () => {
     for (const name of ['old', 'old', 'constructor', 'default'])
       await lose({ url: `https://receiver.example/callbacks/${name}` });
     await lose({ url: 'https://other.example/callbacks/old' });
-    const report = await reconcile(parts, { source: 'other' });
-    expect(report.ignored).toBe(5);
+    const report = await reconcile(parts);
+    expect(report.ignored).toBe(4);
     expect(report.unconfigured).toEqual({ old: 2, constructor: 1 });
     expect(formatReconcileReport(report, false)).toContainEqual(
       expect.stringMatching(/^2 not ours: .* leads to the source "old", .* Configure it and restart/),
     );
-    const elsewhere = await reconcile({ ...parts, publicUrl: null }, { full: true });
+    const elsewhere = await reconcile({ ...parts, publicUrl: null }, { since: new Date(0) });
     expect(elsewhere).toMatchObject({ ignored: 4 });
     expect(elsewhere.unconfigured).toEqual({});
   });
@@ -111,7 +110,6 @@ describe('reconcile', () => {
       finishedAt: expect.stringMatching(/Z$/),
       window: { since: expect.stringMatching(/Z$/), until: report.startedAt },
       expectations: expect.stringMatching(/^[0-9a-f]{16}$/),
-      limited: false,
       regions: ['eu1', 'us1'],
       outcomes: { ...NONE, recovered: 1 },
       recorded: 0,
@@ -159,7 +157,10 @@ describe('reconcile', () => {
       });
     }
     expect(await ledgerOf(fixture.folder)).toHaveLength(before);
-    expect((await reconcile(parts, { failingJobs, full: true })).outcomes).toEqual({ ...NONE, matched: 5 });
+    expect((await reconcile(parts, { failingJobs, since: new Date(0) })).outcomes).toEqual({
+      ...NONE,
+      matched: 5,
+    });
     await fail(refused, 'failed');
     await reconcile(parts, { failingJobs });
     const added = (await ledgerOf(fixture.folder)).filter(({ outcome }) => outcome === 'duplicate');
@@ -167,46 +168,6 @@ describe('reconcile', () => {
     expect(added[0]).toMatchObject({ origin: 'recovery', region: 'eu1', source: 'default', items: [] });
     expect(await failingJobs()).toEqual(new Set());
     await view.stop();
-  });
-
-  it('can be limited to a region or a source', async () => {
-    const sources = {
-      default: { contents: ['transcript'], keyPrefix: '' },
-      legal: { contents: ['transcript.txt'], keyPrefix: 'legal/' },
-    };
-    const { parts, lose } = await begin({ parts: { sources } });
-    await lose();
-    const us = await lose({}, { region: 'us1' });
-    const legal = await lose({ url: CALLBACK_URL.replace('default', 'legal') });
-    const silent = await lose({}, { notify: [] });
-    expect((await reconcile(parts, { regions: ['us1'] })).jobs.map(({ jobId }) => jobId)).toEqual([us]);
-    const bySource = await reconcile(parts, { source: 'legal' });
-    expect(bySource.jobs.map(({ jobId }) => jobId).sort()).toEqual([legal, silent].sort());
-    expect(await artefacts()).toEqual([`jobs/${us}/transcript.json`]);
-  });
-
-  it('lists a region once, even if it is named twice', async () => {
-    const { parts, lose } = await begin();
-    await lose();
-    expect(await reconcile(parts, { regions: ['eu1', 'eu1'] })).toMatchObject({
-      outcomes: { ...NONE, recovered: 1 },
-      recorded: 0,
-      jobs: [{ region: 'eu1' }],
-    });
-    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
-  });
-
-  it('marks the report of a run whose options leave something out as limited', async () => {
-    const { parts } = await begin();
-    const limited = async (order: Parameters<typeof reconcile>[1]) => (await reconcile(parts, order)).limited;
-    expect(await limited({ source: 'default' })).toBe(true);
-    expect(await limited({ regions: ['eu1'] })).toBe(true);
-    expect(await limited({ since: new Date(Date.now() - HOUR) })).toBe(true);
-    // No run before it left nothing out, so that one without options would look back further.
-    const since = new Date(Date.now() - 50 * HOUR);
-    expect(await limited({ since })).toBe(true);
-    await reconcile(parts);
-    expect(await limited({ regions: ['us1', 'eu1'], since })).toBe(false);
   });
 
   // Rule: Job record: other fields are ignored
@@ -437,8 +398,7 @@ describe('failures of the service', () => {
     const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
     const later = (hours: number) => ({ ...parts, clock: () => Date.now() + hours * HOUR });
     await reconcile(parts);
-    // More than the memory of the ledger spans: runs that saw less, and days without the list.
-    for (let n = 0; n < 6; n += 1) await reconcile(later(1), { regions: ['us1'] });
+    // More than the memory of the ledger spans: days without the list.
     const hiding = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     for (let n = 0; n < 6; n += 1) {
       expect((await reconcile(later(60))).jobs).toMatchObject([
@@ -457,7 +417,6 @@ describe('failures of the service', () => {
     });
     expect(await ledgerOf(fixture.folder)).toHaveLength(1);
     simulator.faults.remove(refusing);
-    expect((await reconcile(later(131), { regions: ['us1'] })).jobs).toEqual([]);
     expect((await reconcile(later(131))).outcomes).toEqual({ ...NONE, recovered: 1 });
     expect((await reconcile(later(132))).outcomes).toEqual(NONE);
   });
@@ -542,14 +501,6 @@ describe('failures of the service', () => {
     simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', status: 200, body, times: 1 });
     expect((await reconcile(parts)).outcomes.recovered).toBe(1);
   });
-
-  it.each([['mars1'], ['eu2']])('refuses region %s before asking anything', async (region) => {
-    const { parts } = await begin();
-    await expect(reconcile(parts, { regions: ['eu1', region] })).rejects.toMatchObject({
-      kind: 'configuration',
-    });
-    expect(await visibleKeys(fixture.folder)).toEqual([]);
-  });
 });
 
 describe('failures of the store', () => {
@@ -587,7 +538,8 @@ describe('failures of the store', () => {
       items: [{ outcome: 'created' }],
     });
     broken = false;
-    for (let n = 0; n < 2; n += 1) expect((await reconcile(parts, { full: true })).outcomes.matched).toBe(1);
+    for (let n = 0; n < 2; n += 1)
+      expect((await reconcile(parts, { since: new Date(0) })).outcomes.matched).toBe(1);
     const [line, ...others] = await ledgerOf(fixture.folder);
     expect(others).toEqual([]);
     const key = `jobs/${id}/transcript.json`;
@@ -611,7 +563,8 @@ describe('failures of the store', () => {
     const metadata = artefactMetadata({ ...facts, ...act }, { kind: 'transcript.json-v2' });
     const body = await simulator.expected(id)['transcript.json-v2'].bytes();
     await store.create(`jobs/${id}/transcript.json`, body, { contentType: 'application/json', metadata });
-    for (let n = 0; n < 2; n += 1) expect((await reconcile(parts, { full: true })).outcomes.matched).toBe(1);
+    for (let n = 0; n < 2; n += 1)
+      expect((await reconcile(parts, { since: new Date(0) })).outcomes.matched).toBe(1);
     const lines = await ledgerOf(fixture.folder);
     const sha256 = createHash('sha256').update(body).digest('hex');
     expect(lines).toMatchObject([{ outcome: 'duplicate', items: [{ outcome: 'identical', sha256 }] }]);

@@ -40,8 +40,6 @@ export interface RecoveryReport {
   readonly finishedAt: string;
   /** Window of the region that was looked back furthest in. */
   readonly window: { readonly since: string; readonly until: string };
-  /** The options made the run look at less than a run without options. */
-  readonly limited: boolean;
   /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
   /** Fingerprint of the settings that decided what is expected of a job: a run with others lists all again. */
@@ -66,9 +64,7 @@ interface ReportScope {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly earliest: Date;
-  readonly limited: boolean;
-  /** Regions where the run leaves nothing out unless a fault says otherwise. */
-  readonly complete: readonly string[];
+  readonly regions: readonly string[];
   readonly expectations: string;
 }
 
@@ -79,7 +75,7 @@ const MAX_YOUNG_PENDING = 1000;
 const MAX_UNCONFIGURED = 20;
 
 export function buildReport(scope: ReportScope) {
-  const { earliest, limited, complete, expectations } = scope;
+  const { earliest, regions, expectations } = scope;
   const startedAt = new Date(scope.startedAt).toISOString();
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
@@ -120,8 +116,7 @@ export function buildReport(scope: ReportScope) {
         startedAt,
         finishedAt: new Date(finishedAt).toISOString(),
         window: { since: earliest.toISOString(), until: startedAt },
-        limited,
-        regions: complete.filter(isSeen),
+        regions: regions.filter(isSeen),
         expectations,
         outcomes: outcomes as RecoveryCounts,
         recorded,

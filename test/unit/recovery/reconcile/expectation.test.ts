@@ -121,16 +121,12 @@ describe('jobs whose entries do not lead here', () => {
     expect(keys(job('https://elsewhere.example/hook'))).toBeNull();
   });
 
-  it("have the source's contents when a source is selected and they have no entries", () => {
-    const legal = asked({ source: 'legal' });
-    expect(keys(job(), legal)).toEqual(['legal/jobs/job1/transcript.txt', 'legal/jobs/job1/data']);
-    expect(keys(job('https://elsewhere.example/hook'), legal)).toBeNull();
-    expect(keys(job({}), legal)).toBeNull();
-  });
-
-  it('are taken whatever their entries say when an operator named the job', () => {
+  it("have the source's contents, whatever their entries say, when an operator named the job", () => {
     const foreign = job('https://elsewhere.example/hook');
-    expect(keys(foreign, asked({ source: 'legal', selectedBy: 'operator' }))).toHaveLength(2);
+    expect(keys(foreign, asked({ source: 'legal', selectedBy: 'operator' }))).toEqual([
+      'legal/jobs/job1/transcript.txt',
+      'legal/jobs/job1/data',
+    ]);
     expect(keys(foreign, asked({ selectedBy: 'operator' }))).toBeNull();
     const only = { default: SOURCES.default };
     expect(keys(foreign, asked({ selectedBy: 'operator', sources: only }))).toEqual([

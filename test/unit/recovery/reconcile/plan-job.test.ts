@@ -53,7 +53,7 @@ function situation(given: Case): Situation {
     sources: SOURCES,
     publicUrl: null,
     source: entries > 0 ? null : 'default',
-    selectedBy: 'list',
+    selectedBy: 'operator',
   });
   if (expectation === null) throw new Error('the job should be ours');
   return { job, expectation, present: new Set(present), expired: new Set(expired), now: NOW, grace };

@@ -41,7 +41,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   verify: [
     'transcript-receiver verify',
     'transcript-receiver verify --since 2026-03-01T00:00:00Z --until 2026-04-01T00:00:00Z --json',
-    'transcript-receiver verify --since 24h --deep --max-rate 50MiB',
+    'transcript-receiver verify --since 24h --deep',
   ],
   quarantine: ['transcript-receiver quarantine', 'transcript-receiver quarantine --state all --json'],
   subscribers: ['transcript-receiver subscribers', 'transcript-receiver subscribers crm --json'],

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config/config.js';
-import { parseSize } from '../config/units.js';
 import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
 import type { VerifyReport } from '../recovery/verify/verify-report.js';
 import { packageVersion } from './package-version.js';
@@ -15,7 +14,6 @@ interface Options {
   readonly since?: Date;
   readonly until?: Date;
   readonly deep?: true;
-  readonly maxRate?: number;
   readonly json?: true;
 }
 
@@ -30,14 +28,8 @@ export function createCommand(): Command {
     )
     .option('--until <time>', 'lines written before; default: now', readTime('--until'))
     .option('--deep', 'read and hash the bytes of every artefact')
-    .option(
-      '--max-rate <size>',
-      'with --deep: read at most this many bytes a second, such as 50MiB',
-      readRate,
-    )
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
-      if (options.maxRate !== undefined && !options.deep) throw new UsageError('--max-rate needs --deep');
       const window = windowOf(options, Date.now());
       const report = await withRecovery(loadConfig('store'), { dryRun: true }, (work) =>
         run(work, { ...options, ...window }),
@@ -63,24 +55,18 @@ function windowOf({ since, until }: Options, now: number): Window {
 async function run(work: RecoveryWork, options: Options & Window): Promise<VerifyReport> {
   const { parts, signal, progress } = work;
   const now = parts.clock();
-  const { since, until, deep = false, maxRate = null } = options;
+  const { since, until, deep = false } = options;
   const onProgress: VerifyOptions['onProgress'] = ({ checked, bytes }) => {
     const seconds = Math.max(1, (parts.clock() - now) / 1000);
     const rate = `${Math.round(checked / seconds)} artefacts and ${Math.round(bytes / seconds)} bytes a second`;
     progress.show(`${checked} artefacts, ${bytes} bytes ${deep ? 'read' : 'intact'}, ${rate}`);
   };
   const version = packageVersion();
-  return verify(parts, { version, since, until, deep, maxRate, signal, onProgress });
+  return verify(parts, { version, since, until, deep, signal, onProgress });
 }
 
 /** As for `reconcile`: 4 takes precedence over 3. */
 function exitCodeOf({ complete, outcomes }: VerifyReport): number {
   if (!complete) return EXIT.incomplete;
   return outcomes.missing + outcomes.damaged > 0 ? EXIT.unrecoverable : EXIT.ok;
-}
-
-function readRate(text: string): number {
-  const rate = parseSize(text);
-  if (rate !== undefined && rate > 0) return rate;
-  throw new UsageError('--max-rate expects a size such as 50MiB');
 }

@@ -37,8 +37,8 @@ const MISSING: CheckResult = { state: 'missing' };
 export interface CheckOptions {
   /** Read and hash the bytes. */
   readonly deep: boolean;
-  /** Waits until this number of further bytes may be read. */
-  readonly pace: (bytes: number) => Promise<void>;
+  /** Called with the number of further bytes that were read. */
+  readonly onRead: (bytes: number) => void;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -107,7 +107,7 @@ function foundBy({ size, metadata }: ObjectInfo): FoundObject {
 
 async function hashBody(
   { info, body }: ObjectReading,
-  { pace, signal }: CheckOptions,
+  { onRead, signal }: CheckOptions,
 ): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
   let size = 0;
@@ -115,7 +115,7 @@ async function hashBody(
     signal?.throwIfAborted();
     hash.update(chunk);
     size += chunk.length;
-    await pace(chunk.length);
+    onRead(chunk.length);
   }
   if (size !== info.size) {
     throw new StoreError('read', `${info.key} ended after ${size} of ${info.size} bytes`);

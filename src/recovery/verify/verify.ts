@@ -13,7 +13,6 @@ import { type ArtefactClaim, claimsOf, objectKindOf } from './artefact-claims.js
 import { type CheckOptions, type CheckResult, checkArtefact } from './check-artefact.js';
 import { createClaimMemory } from './claim-memory.js';
 import { createJobSettlements, type JobSettlements } from './job-settlements.js';
-import { createReadingPace } from './reading-pace.js';
 import { findingOf, refetchCommands } from './verify-finding.js';
 import { buildVerifyReport, type VerifyReport, type VerifyReportBuilder } from './verify-report.js';
 import { walkLedger } from './walk-ledger.js';
@@ -37,8 +36,6 @@ export interface VerifyOptions {
   readonly until?: Date | undefined;
   /** Also read and hash the bytes. Default false. */
   readonly deep?: boolean;
-  /** Bytes a second that are read at most; null for no limit. */
-  readonly maxRate?: number | null;
   readonly signal?: AbortSignal | undefined;
   /** Called after every artefact, and with `deep` for every chunk of one. */
   readonly onProgress?: (progress: VerifyProgress) => void;
@@ -74,7 +71,7 @@ const MAX_FAILURES = 1000;
  * run, the report holds what was checked until then.
  */
 export async function verify(parts: VerifyParts, options: VerifyOptions): Promise<VerifyReport> {
-  const { signal, deep = false, maxRate = null, onProgress } = options;
+  const { signal, deep = false, onProgress } = options;
   const startedAt = parts.clock();
   const until = options.until ?? new Date(startedAt);
   const window = { since: options.since.toISOString(), until: until.toISOString() };
@@ -90,13 +87,11 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   const memory = createClaimMemory();
   let read = 0;
   const showProgress = () => onProgress?.({ checked: report.checked, bytes: deep ? read : report.bytes });
-  const pace = createReadingPace(maxRate, signal);
   const checking: CheckOptions = {
     ...{ deep, signal },
-    pace(bytes) {
+    onRead(bytes) {
       read += bytes;
       showProgress();
-      return pace(bytes);
     },
   };
   const run: Run = { parts, expiredBefore, signal, checking, settlements, report };

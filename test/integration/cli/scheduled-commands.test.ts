@@ -250,15 +250,12 @@ describe('verification', () => {
     });
   });
 
-  describe('verify with wrong options', () => {
-    it.each([
-      [['--since', '2999-01-01'], /--since must be before --until/],
-      [['--max-rate', '5MiB'], /--max-rate needs --deep/],
-      [['--deep', '--max-rate', 'fast'], /--max-rate expects a size/],
-    ])('refuses %j with 2', async (args, message) => {
-      const env = { NODE_CONFIG: JSON.stringify({ store: { url: 'file:/missing/store' } }) };
-      const { code, stderr } = await runCommand(['verify', ...args], env);
-      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
+  it('verify refuses a window that begins in the future, before it looks', async () => {
+    const env = { NODE_CONFIG: JSON.stringify({ store: { url: 'file:/missing/store' } }) };
+    const { code, stderr } = await runCommand(['verify', '--since', '2999-01-01'], env);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/must be before --until/),
     });
   });
 

@@ -44,7 +44,6 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver verify --since 24h --deep',
   ],
   quarantine: ['transcript-receiver quarantine', 'transcript-receiver quarantine --state all --json'],
-  subscribers: ['transcript-receiver subscribers', 'transcript-receiver subscribers crm --json'],
   dismiss: ['transcript-receiver dismiss 01KJX3VZ8Q4M7T9B0C2D5E6F7G --reason "a test call"'],
   acknowledge: ['transcript-receiver acknowledge 650krlru2e --reason "the customer has it already"'],
   choose: [

@@ -47,10 +47,6 @@ export const COMMANDS: Readonly<Record<string, readonly [description: string, lo
     'refetch many jobs from the service, decode quarantined bodies again, or send events again',
     () => import('./replay.js'),
   ],
-  subscribers: [
-    'show how far each subscriber is, what was sent, what waits for a retry, and what ended unsent',
-    () => import('./subscribers.js'),
-  ],
   verify: [
     'compare the store with the ledger: is every artefact there, with the recorded size and hash?',
     () => import('./verify.js'),

@@ -332,7 +332,6 @@ describe('commands that ask the index', () => {
     ['deliveries', '--csv'],
     ['failures'],
     ['quarantine'],
-    ['subscribers'],
     ['summary', '--since', '1h'],
     ['status'],
     ['job', 'j1'],
@@ -348,7 +347,6 @@ describe('commands that ask the index', () => {
     expect(await cli('deliveries')).toMatchObject({ code: 0, stderr: '' });
     for (const [command, none] of [
       ['quarantine', /^No body is waiting\.$/m],
-      ['subscribers', /; none waits$/m],
       ['status', /^guarded\/main: not used in the last 7/m],
     ] as const)
       expect(await say([command])).toMatch(none);
@@ -362,7 +360,6 @@ describe('commands that ask the index', () => {
     }
     for (const [command, unknown] of [
       ['quarantine', /^No body is waiting, as far as is known\.$/m],
-      ['subscribers', /; whether one waits is unknown$/m],
       ['status', /^guarded\/main: use unknown$/m],
       ['failures', /^No failing job was found, by 2 ledger lines in /m],
     ] as const)

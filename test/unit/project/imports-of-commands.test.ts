@@ -32,10 +32,6 @@ const UNNEEDED: readonly (readonly [command: string, folders: readonly string[]]
   ['transcript', ['subscribers', 'recovery/reconcile', 'speech', 'lib/memory', 'operations/actions']],
   ['quarantine', ['subscribers', 'recovery/reconcile', 'speech', 'lib/memory', 'operations/actions/replay']],
   [
-    'subscribers',
-    ['subscribers/send', 'recovery/reconcile', 'speech', 'lib/memory', 'ledger/write', 'operations/actions'],
-  ],
-  [
     'status',
     ['subscribers/send', 'subscribers/follow', 'speech/batch', 'ledger/write', 'operations/actions/replay'],
   ],

@@ -25,7 +25,6 @@ export interface PublicCheckOptions {
 
 /** An address reserved for documentation (RFC 5737): no request comes from it. */
 const FORGED_ADDRESS = '192.0.2.1';
-const DAY = 86_400_000;
 
 /**
  * Sends test callbacks to the public address, as the service would, and checks how the receiver handled them.
@@ -39,10 +38,8 @@ export async function checkPublic(options: PublicCheckOptions): Promise<Finding[
   } catch (error) {
     return [unreachable(options.url, error)];
   }
-  const transport = [encryption(options.url), ...certificate(first)];
-  if (first.own === null) return [...transport, foreignAnswer(first)];
+  if (first.own === null) return [foreignAnswer(first)];
   return [
-    ...transport,
     await acceptance(options, first),
     await forwardedAddress(options, call),
     await bodySize(options, call),
@@ -83,31 +80,6 @@ function unreachable(url: URL, error: unknown): Finding {
     `${url.origin} cannot be reached: ${errorMessage(error)}.`,
     'Check DNS, certificate, firewall and the balancer from outside.',
   );
-}
-
-function encryption(url: URL): Finding {
-  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  return url.protocol === 'https:' || isHere
-    ? passed(
-        'public transport',
-        url.protocol === 'https:' ? 'It uses TLS.' : 'It does not leave this machine.',
-      )
-    : warned('public transport', 'Credentials and transcripts are not encrypted in transit.', 'Use https.');
-}
-
-function certificate({ certificateEnds }: PublicAnswer): Finding[] {
-  if (certificateEnds === null) return [];
-  const days = Math.floor((certificateEnds.getTime() - Date.now()) / DAY);
-  const message = `The certificate expires in ${days} days.`;
-  return days > 14
-    ? [passed('public certificate', message)]
-    : [
-        warned(
-          'public certificate',
-          message,
-          'Renew it; the service delivers nothing to an address whose certificate has expired.',
-        ),
-      ];
 }
 
 /** The first response came from something in front of the receiver. */
@@ -200,9 +172,6 @@ function addressIn(detail: string): string | null {
   return /^The address (\S+) is not on/.exec(detail)?.[1] ?? null;
 }
 
-/** Default size limits of common balancers, e.g. nginx 1 MiB. */
-const STEPS = [2 ** 20, 10 * 2 ** 20, 100 * 2 ** 20, 2 ** 30];
-
 /**
  * Announces a body one byte too large for the source. The receiver rejects it before it is sent. A response from
  * something else means a lower limit in front; no response means that bodies are buffered in front.
@@ -226,7 +195,7 @@ async function bodySize({ maxBytes }: PublicCheckOptions, call: Call): Promise<F
       );
     return failed(
       check,
-      `Something in front answered ${status} to a body of ${maxBytes + 1} bytes${await lowerLimit(maxBytes, call)}.`,
+      `Something in front answered ${status} to a body of ${maxBytes + 1} bytes.`,
       'Remove the size limit of the balancer (nginx: client_max_body_size 0); the receiver has its own.',
     );
   } catch (error) {
@@ -236,14 +205,6 @@ async function bodySize({ maxBytes }: PublicCheckOptions, call: Call): Promise<F
       'The balancer seems to buffer bodies before it forwards them (nginx: proxy_request_buffering off).',
     );
   }
-}
-
-async function lowerLimit(maxBytes: number, call: Call): Promise<string> {
-  for (const step of STEPS.filter((bytes) => bytes < maxBytes)) {
-    const answer = await call({ announce: step + 1 }).catch(() => null);
-    if (answer !== null && answer.own === null) return `, and already to one of ${step + 1}`;
-  }
-  return '';
 }
 
 /** Checks that metrics and admin API are not reachable from outside. */

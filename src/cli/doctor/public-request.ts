@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { TLSSocket } from 'node:tls';
 import { createConnect } from '../../lib/outbound/connect.js';
 import { httpAgents } from '../../lib/outbound/http-agents.js';
 import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
@@ -24,7 +23,6 @@ export interface PublicAnswer {
   readonly location: string | null;
   /** The receiver's problem document or acknowledgement; null for responses of something else. */
   readonly own: Readonly<Record<string, unknown>> | null;
-  readonly certificateEnds: Date | null;
 }
 
 /** The receiver's responses are shorter, in characters. */
@@ -46,7 +44,6 @@ export async function askPublic(wanted: PublicRequest): Promise<PublicAnswer> {
       status: response.statusCode ?? 0,
       location: response.headers.location ?? null,
       own: ownDocument(await beginningOf(response)),
-      certificateEnds: certificateEnd(response),
     };
   } finally {
     clearTimeout(timer);
@@ -83,10 +80,4 @@ function ownDocument(text: string): Record<string, unknown> | null {
   const value = parseJson(text);
   if (!isJsonObject(value)) return null;
   return typeof value.code === 'string' || typeof value.deliveryId === 'string' ? value : null;
-}
-
-function certificateEnd({ socket }: IncomingMessage): Date | null {
-  const { getPeerCertificate } = socket as Partial<TLSSocket>;
-  const ends = getPeerCertificate?.call(socket).valid_to;
-  return ends === undefined ? null : new Date(ends);
 }

@@ -64,14 +64,8 @@ export const sources = setting(
 const ranges = z.array(types.range());
 
 export const egress = section('Addresses that callbacks come from (config/egress.yaml).', {
-  takenOn: setting(
-    types.text(/^\d{4}-\d{2}-\d{2}$/, 'a date such as 2026-01-31'),
-    'date',
-    EGRESS.takenOn,
-    'When the service published them.',
-  ),
   regions: setting(
-    byRegion((region) => ranges.prefault(EGRESS.regions[region]), ranges),
+    byRegion((region) => ranges.prefault(EGRESS[region]), ranges),
     'map of region to list of CIDRs or addresses',
     {},
     'A list replaces the built-in one; another name adds a region.',

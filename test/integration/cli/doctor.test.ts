@@ -162,14 +162,12 @@ describe('doctor', () => {
     });
   });
 
-  it('warns of an old egress table and of a credential about to expire', async () => {
+  it('warns of a credential about to expire', async () => {
     const expires = new Date(Date.now() + 86_400_000).toISOString();
-    const { one, about } = await doctor({
+    const { about } = await doctor({
       ...fileStore,
-      egress: { takenOn: '2020-01-01' },
       sources: { default: { allow: ['eu1'], credentials: { main: { ...CREDENTIALS.main, expires } } } },
     });
-    expect(one('egress table')).toMatchObject({ verdict: 'warning' });
     const texts = about('configuration').map(({ message }) => message);
     expect(texts).toContainEqual(expect.stringMatching(/credentials\.main expires within/));
   });
@@ -220,24 +218,18 @@ describe('doctor before S3', () => {
     },
   });
 
-  it('fails where only the ledger cannot be read, and sends nobody back to itself', async () => {
-    const report = { report: [{ code: 'not-ready', params: { reason: 'it hangs', replica: 'one' } }] };
-    const body = Buffer.from(JSON.stringify(report));
-    standIn.state.put('prefix/.canary/one', body, {}, body.length);
-    const isOfLedger = (query: URLSearchParams) => query.get('prefix')?.startsWith('prefix/ledger') === true;
+  it('fails where only the ledger cannot be listed', async () => {
     standIn.misbehave = ({ operation, query }) =>
-      operation === 'ListObjects' && isOfLedger(query)
+      operation === 'ListObjects' && query.get('prefix') === 'prefix/ledger/'
         ? { kind: 'answer', status: 403, code: 'AccessDenied' }
         : null;
     const { code, one } = await doctor(settings());
     expect([code, one('store')?.verdict]).toEqual([1, 'ok']);
-    expect(one('callbacks')).toMatchObject({
+    expect(one('store prefixes')).toMatchObject({
       verdict: 'failed',
-      message: expect.stringMatching(/cannot be read: .*access denied/),
+      message: expect.stringMatching(/below ledger\/: .*access denied.* Page and commands know nothing\.$/),
       advice: expect.stringMatching(/^Check the permissions: /),
     });
-    expect(one('replicas')).toMatchObject({ verdict: 'failed', advice: 'See the log of the replica.' });
-    standIn.state.objects.delete('prefix/.canary/one');
   });
 
   it('advises what mends a store that cannot be written', async () => {

@@ -12,6 +12,7 @@ import type { BucketLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js'
 import { conditionOf } from '../../store/store-condition.js';
 import { remedyOf } from '../../store/store-remedies.js';
 import { checkPlaces } from './check-places.js';
+import { checkReplicas } from './check-replicas.js';
 import { checkRetention, type RetentionCheck } from './check-retention.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
@@ -28,6 +29,8 @@ export interface StoreCheckOptions {
   readonly isPinned: boolean;
   /** What this machine remembers to have been at this address; null: nothing. */
   readonly known: { readonly id: string; readonly seenAt: string } | null;
+  /** Milliseconds between the checks of a receiver's canary. */
+  readonly canaryInterval: number;
 }
 
 const HEADERS = { contentType: 'application/octet-stream', metadata: {} };
@@ -37,11 +40,12 @@ const SKEW = { warn: 30_000, fail: 300_000 };
 
 /** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
 export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
-  const { store, acceptWeak, retention, places } = options;
-  const [rules, traits, report] = await Promise.all([
+  const { store, acceptWeak, retention, places, canaryInterval } = options;
+  const [rules, traits, report, replicas] = await Promise.all([
     options.lifecycle,
     store.traits?.() ?? null,
     probeStore(store),
+    checkReplicas(store, canaryInterval),
   ]);
   const bucket = [
     clock(store.clockOffset(), report),
@@ -50,13 +54,14 @@ export async function checkStore(options: StoreCheckOptions): Promise<Finding[]>
       : [lifecycle(rules.endsIncompleteUploads), ...checkRetention({ ...retention, ...rules })]),
     ...(traits === null ? [] : [versions(traits)]),
   ];
-  if (!report.writable) return [unusable(store, report), ...bucket];
+  if (!report.writable) return [unusable(store, report), ...replicas, ...bucket];
   return [
     passed('store', `${store.location}: objects were written, read back and compared, listed and deleted.`),
     await orFailed(STORE_ID, () => storeId(options)),
     conditions(report, acceptWeak),
     await orFailed('store multipart', () => multipart(store, `.doctor/${randomUUID()}/upload`)),
     ...(await checkPlaces(places, store)),
+    ...replicas,
     ...bucket,
   ];
 }

@@ -1,3 +1,6 @@
+import { describeIssue } from '../../operations/issues/describe-issue.js';
+import type { Issue } from '../../operations/issues/issues.js';
+
 /** `skipped`: not checked; the message gives the reason. */
 export type FindingLevel = 'ok' | 'warning' | 'failed' | 'skipped';
 
@@ -25,6 +28,16 @@ export function failed(check: string, message: string, advice: string): Finding 
 
 export function skipped(check: string, message: string): Finding {
   return { check, verdict: 'skipped', message, advice: null };
+}
+
+/** An issue of the verdict. */
+export function issueFound(
+  check: string,
+  issue: Issue,
+  adviceFor: (remedy: string | null) => string,
+): Finding {
+  const { text, remedy } = describeIssue(issue);
+  return (issue.level === 'failing' ? failed : warned)(check, text, adviceFor(remedy));
 }
 
 export function errorMessage(error: unknown): string {

@@ -127,6 +127,7 @@ function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {
     acceptWeak: config.store.s3.conditionalWrites === 'emulated',
     lifecycle: lifecycleOf(config),
     places: storePlaces(config, store, createErasures(store)),
+    canaryInterval: config.store.canaryInterval,
     isPinned: config.store.id !== null,
     known: knownStore(cacheFolder(), store.location),
     retention: {

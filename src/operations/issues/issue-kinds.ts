@@ -39,7 +39,7 @@ const unknown = { level: 'unknown', notified: false } as const;
 const failing = { level: 'failing', notified: true } as const;
 
 /** Remedy of issues that only a check on the machine of the receiver explains. */
-const RUN_DOCTOR = 'Run transcript-receiver doctor.';
+export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
 const addressRemedy = ({ status }: { readonly status: number | null }) =>
   `Correct its address or what answers there; ${status === 410 ? 'then replay the events that it answered with 410' : 'events are sent again for 24 hours'}.`;

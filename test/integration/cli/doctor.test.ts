@@ -218,7 +218,10 @@ describe('doctor before S3', () => {
     },
   });
 
-  it('fails where only the ledger cannot be listed', async () => {
+  it('fails where only the ledger cannot be listed, and where a replica is not ready, and sends nobody back to itself', async () => {
+    const report = { report: [{ code: 'not-ready', params: { reason: 'it hangs', replica: 'one' } }] };
+    const body = Buffer.from(JSON.stringify(report));
+    standIn.state.put('prefix/.canary/one', body, {}, body.length);
     standIn.misbehave = ({ operation, query }) =>
       operation === 'ListObjects' && query.get('prefix') === 'prefix/ledger/'
         ? { kind: 'answer', status: 403, code: 'AccessDenied' }
@@ -230,6 +233,8 @@ describe('doctor before S3', () => {
       message: expect.stringMatching(/below ledger\/: .*access denied.* Page and commands know nothing\.$/),
       advice: expect.stringMatching(/^Check the permissions: /),
     });
+    expect(one('replicas')).toMatchObject({ verdict: 'failed', advice: 'See the log of the replica.' });
+    standIn.state.objects.delete('prefix/.canary/one');
   });
 
   it('advises what mends a store that cannot be written', async () => {

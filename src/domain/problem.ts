@@ -39,7 +39,6 @@ const OF_OTHER_REQUESTS = {
   'scope-exceeded': [403, 'Other sources are concerned too'],
   'not-found': [404, 'No such resource'],
   conflict: [409, 'The request conflicts with the current state'],
-  'artefact-expired': [410, 'The artefact expired'],
   'range-not-satisfiable': [416, 'The range cannot be satisfied'],
   'too-many-attempts': [429, 'Too many failed attempts'],
   'service-unreachable': [502, 'The speech service is unreachable'],

@@ -249,10 +249,6 @@ export const REASONS = {
     words: 'the request conflicts with the current state',
     remedy: 'Set the setting that the message names, or reload the page.',
   },
-  'artefact-expired': {
-    words: 'the artefact expired',
-    remedy: 'Set a longer retention for its kind, or import the file.',
-  },
   'range-not-satisfiable': {
     words: 'the range is outside the artefact',
     remedy: 'Ask for a range within its size.',

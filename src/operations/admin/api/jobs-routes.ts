@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { classOfKey, jobFolder, kindOfPath } from '../../../archive/layout.js';
+import { jobFolder, kindOfPath } from '../../../archive/layout.js';
 import { unknownJobText } from '../../../domain/job-state.js';
 import { type ItemKind, STORED_TYPES } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
@@ -66,10 +66,10 @@ export function jobsRoutes(services: AdminServices): AdminRoute[] {
       },
       ticket: true,
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
-      problems: ['not-found', 'artefact-expired', 'range-not-satisfiable'],
+      problems: ['not-found', 'range-not-satisfiable'],
       async handle({ params, request, response, access, peer }) {
         const info = await findArtefact(services, params.id, params.path ?? '', access.scope);
-        if (info === null) throw await missingArtefact(services, params.id, params.path ?? '', access.scope);
+        if (info === null) throw new Problem('not-found', 'There is no such artefact.');
         const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
         const { metadata, key, size } = info;
         const item = { key, kind: kindOf(info, params.id), size, sha256: metadata.sha256 ?? '' };
@@ -123,28 +123,6 @@ async function findArtefact(
   if (found !== null) return found;
   await services.fresh();
   return findBelow(await otherPrefixesOf(services, jobId, scope));
-}
-
-/** Says when objects of this kind of the job expired, if they did. The speech service is not asked. */
-async function missingArtefact(
-  services: AdminServices,
-  jobId: string,
-  path: string,
-  scope: SourceScope,
-): Promise<Problem> {
-  const missing = new Problem('not-found', 'There is no such artefact.');
-  const [, ownPath = path] = /(?:^|\/)jobs\/[^/]+\/(.+)$/.exec(path) ?? [];
-  const kind = classOfKey(jobFolder('', jobId) + ownPath);
-  if (kind === null) return missing;
-  const records = { ...services.records, regions: [] };
-  const job = await inspectJob({ ...services, records }, jobId, scope);
-  const expired = typeof job === 'string' ? [] : job.expired;
-  const last = expired.findLast((part) => part.kind === kind);
-  if (last === undefined) return missing;
-  return new Problem(
-    'artefact-expired',
-    `It is not here any more: objects of the kind ${kind} of this job expired at ${last.expiredAt}.`,
-  );
 }
 
 function kindOf({ key }: ObjectInfo, jobId: string): ItemKind {

@@ -36,7 +36,7 @@ const OPERATION = 'create temporary key';
 export function createKeysClient(keysUrl: URL, transport: Transport): KeysClient {
   return {
     async create(order, signal) {
-      const body = orderBody(order);
+      const body = JSON.stringify(orderBody(order));
       const url = new URL(keysUrl);
       url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/api_keys`;
       url.searchParams.set('type', order.type);
@@ -45,7 +45,7 @@ export function createKeysClient(keysUrl: URL, transport: Transport): KeysClient
         method: 'POST',
         url,
         headers: { 'content-type': 'application/json' },
-        body: () => JSON.stringify(body),
+        body,
         signal,
       });
       return readKey(answer);

@@ -9,8 +9,6 @@ export type SpeechErrorKind =
   | 'forbidden'
   /** 404: unknown to this region, not visible to this key, or a transcript that is not ready yet. */
   | 'not-found'
-  /** 409 and 423: the job is in use. */
-  | 'conflict'
   /** 410: retention is over. */
   | 'gone'
   /** 429, still after the retries. */

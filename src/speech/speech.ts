@@ -21,7 +21,6 @@ export type {
 export { type ProxySettings, readProxySettings } from '../lib/outbound/proxy-settings.js';
 export type { Clock } from '../lib/time/clock.js';
 export type { Backoff } from '../lib/time/retry.js';
-export type { JobMedia } from './batch/job-form.js';
 export type { JobPage } from './batch/job-pages.js';
 export type { JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
 export type { Download } from './http/download.js';

@@ -4,12 +4,11 @@ import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
 import { SpeechError } from '../speech-error.js';
-import type { JobConfig, JobRecord, UsageResponse } from '../wire.js';
-import { type JobMedia, jobForm } from './job-form.js';
+import type { JobRecord, UsageResponse } from '../wire.js';
 import { type JobPage, walkJobs } from './job-pages.js';
 import { readJobList, readJobRecord } from './job-shapes.js';
 
-/** Paths below a batch address; `{id}` stands for the job. Submission uses `list`, deletion `record`. */
+/** Paths below a batch address; `{id}` stands for the job. */
 export interface JobPaths {
   readonly list: string;
   readonly record: string;
@@ -80,25 +79,6 @@ export interface JobsClient {
    * const report = await jobs.usage({ since: '2026-03-01', until: '2026-04-01' });
    */
   usage(window?: { since?: string; until?: string }, signal?: AbortSignal): Promise<UsageResponse>;
-  /**
-   * Submits a job and returns its id. Without `media` the configuration must hold `fetch_data`. Not repeated
-   * when it is unknown whether the service took it.
-   *
-   * @example
-   * const id = await jobs.submit({
-   *   type: 'transcription',
-   *   transcription_config: { language: 'en' },
-   *   fetch_data: { url: 'https://media.example.com/call.wav' },
-   * });
-   */
-  submit(config: JobConfig, media?: JobMedia | null, signal?: AbortSignal): Promise<string>;
-  /**
-   * `conflict` for a running job, unless forced.
-   *
-   * @example
-   * await jobs.delete('650krlru2e', { force: true });
-   */
-  delete(jobId: string, options?: { force?: boolean; signal?: AbortSignal }): Promise<void>;
 }
 
 export function createJobsClient(
@@ -125,15 +105,6 @@ export function createJobsClient(
       const answer = await transport.json(request);
       if (!isJsonObject(answer)) throw invalid(request, 'the answer is no usage report');
       return answer;
-    },
-    submit: (config, media = null, signal) =>
-      submitJob(ask('list', 'submit job', { signal }), transport, config, media),
-    async delete(jobId, { force, signal } = {}) {
-      const query = force ? { force: 'true' } : {};
-      await transport.json({
-        ...ask('record', `delete job ${jobId}`, { jobId, query, signal }),
-        method: 'DELETE',
-      });
     },
   };
 }
@@ -207,31 +178,6 @@ async function eitherSpelling(transport: Transport, request: SpeechRequest): Pro
       throw error;
     });
   }
-}
-
-async function submitJob(
-  request: SpeechRequest,
-  transport: Transport,
-  config: JobConfig,
-  media: JobMedia | null,
-): Promise<string> {
-  if (!media && !config.fetch_data) {
-    throw new SpeechError('invalid-request', request.operation, 'neither media nor fetch_data are given');
-  }
-  const form = jobForm(config, media);
-  const answer = await transport.json({
-    ...request,
-    method: 'POST',
-    repeatable: false,
-    headers: {
-      'content-type': form.contentType,
-      ...(form.size === null ? {} : { 'content-length': String(form.size) }),
-    },
-    body: () => form.body(),
-  });
-  const id = isJsonObject(answer) ? answer.id : undefined;
-  if (typeof id !== 'string' || !isJobId(id)) throw invalid(request, 'the answer holds no job id');
-  return id;
 }
 
 function invalid(request: SpeechRequest, text: string): SpeechError {

@@ -14,9 +14,7 @@ const KINDS: Readonly<Record<number, SpeechErrorKind>> = {
   403: 'forbidden',
   404: 'not-found',
   408: 'timeout',
-  409: 'conflict',
   410: 'gone',
-  423: 'conflict',
   429: 'rate-limited',
 };
 

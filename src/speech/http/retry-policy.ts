@@ -18,17 +18,7 @@ export const RETRY_DEFAULTS: RetryPolicy = {
   random: Math.random,
 };
 
-/** Nothing was sent yet when these happen, so that even a submission can be repeated. */
-const BEFORE_SENDING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
-
-/**
- * Whether trying again makes sense and is safe. `repeatable` says that the request may be carried out
- * twice; a submission may not, so it is repeated only when the service refused it or never saw it.
- */
-export function isRetryableError(error: SpeechError, repeatable: boolean): boolean {
-  if (error.kind === 'rate-limited' || error.status === 503) return true;
-  if (error.kind === 'network' || error.kind === 'timeout') {
-    return repeatable || BEFORE_SENDING.has(String((error.cause as { code?: unknown } | undefined)?.code));
-  }
-  return repeatable && (error.kind === 'unavailable' || error.kind === 'truncated');
+/** Whether trying again makes sense. Every request may be carried out twice. */
+export function isRetryableError({ kind }: SpeechError): boolean {
+  return ['rate-limited', 'network', 'timeout', 'unavailable', 'truncated'].includes(kind);
 }

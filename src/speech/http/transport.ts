@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.js';
 import { type RetryRules, retryAfter } from '../../lib/time/retry.js';
@@ -16,13 +15,10 @@ const JSON_LIMIT = 32 * 1024 * 1024;
 export interface SpeechRequest {
   /** Name for messages and metrics, without secrets. */
   readonly operation: string;
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called once per attempt. */
-  readonly body?: () => string | Buffer | AsyncIterable<Uint8Array>;
-  /** False when the request must not be repeated. Default true. */
-  readonly repeatable?: boolean;
+  readonly body?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -110,13 +106,13 @@ async function persist<T>(
 
 function retryRules(
   { limiter, retry: backoff, closing, clock }: TransportOptions,
-  { operation, signal, repeatable = true }: SpeechRequest,
+  { operation, signal }: SpeechRequest,
 ): RetryRules {
   return {
     backoff,
     pauseAfter(reason, backoffMs) {
       const error = networkError(operation, reason, signal);
-      const delay = !closing.aborted && isRetryableError(error, repeatable) ? backoffMs : null;
+      const delay = !closing.aborted && isRetryableError(error) ? backoffMs : null;
       const mayWait = applyPause(limiter, error, delay);
       if (delay === null || !mayWait) return null;
       // The limiter delays the next attempt for as long as the service asks.
@@ -171,17 +167,11 @@ async function sendOnce(
       ...request.headers,
       authorization: `Bearer ${token}`,
     },
-    body: bodyOf(request),
+    body: request.body ?? null,
     headersTimeout: options.requestTimeout,
     bodyTimeout: options.requestTimeout,
     ...(request.signal ? { signal: request.signal } : {}),
   });
-}
-
-function bodyOf({ body }: SpeechRequest): string | Buffer | Readable | null {
-  const content = body?.() ?? null;
-  if (content === null || typeof content === 'string' || Buffer.isBuffer(content)) return content;
-  return Readable.from(content, { objectMode: false });
 }
 
 function isSuccess({ statusCode }: Dispatcher.ResponseData): boolean {

@@ -207,7 +207,20 @@ describe('the simulated jobs API', () => {
       400,
       'Malformed request',
     ],
+    [
+      'four notification entries',
+      form({
+        config: JSON.stringify({
+          ...JSON.parse(CONFIG),
+          notification_config: Array(4).fill({ url: 'http://127.0.0.1/' }),
+        }),
+      }),
+      400,
+      'Malformed request',
+    ],
     // Rule: Jobs API: submission, also by `fetch_data`
+    // Rule: Notification configuration: at most 3 entries
+    // Rule: Limits: at most 3 notification entries
     // Rule: Notification configuration: `url` is required, a web address
     // Rule: Notification configuration: `auth_headers`: complete header lines
     // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`,

@@ -148,46 +148,6 @@ describe('jobs client', () => {
       });
     });
 
-    // Rule: Jobs API: submission, also by `fetch_data`
-    // Rule: Jobs API: deletion
-    it('is submitted with its media and can be deleted once it is done', async () => {
-      const media = Buffer.from('RIFF not really');
-      const id = await clients.jobs('eu1').submit(CONFIG, {
-        fileName: 'a "b" ü.wav',
-        contentType: 'audio/wav',
-        size: media.length,
-        open: async function* () {
-          yield media;
-        },
-      });
-      await simulator.idle();
-      expect((await clients.jobs('eu1').record(id)).config).toEqual(CONFIG);
-      expect((await received(id, 'media')).bytes).toEqual(media);
-      simulator.setStatus(id, 'running');
-      await expect(clients.jobs('eu1').delete(id)).rejects.toMatchObject({ kind: 'conflict', status: 423 });
-      await clients.jobs('eu1').delete(id, { force: true });
-      await expect(clients.jobs('eu1').record(id)).rejects.toMatchObject({ kind: 'not-found' });
-    });
-
-    // Rule: Jobs API: submission, also by `fetch_data`
-    // Rule: Job record: `config`: `type`, `transcription_config` (`language`, `model`), `fetch_data` (`url`)
-    // Rule: Notification configuration: at most 3 entries
-    // Rule: Limits: at most 3 notification entries
-    it('is submitted with an address to fetch from, or refused with the reason', async () => {
-      const config = { ...CONFIG, fetch_data: { url: 'http://127.0.0.1/a.wav' } };
-      const id = await clients.jobs('eu1').submit(config);
-      expect(simulator.job(id)?.config.fetch_data).toEqual(config.fetch_data);
-      await expect(clients.jobs('eu1').submit(CONFIG)).rejects.toMatchObject({ kind: 'invalid-request' });
-      const four = Array.from({ length: 4 }, () => ({ url: 'http://127.0.0.1/' }));
-      await expect(
-        clients.jobs('eu1').submit({ ...config, notification_config: four }),
-      ).rejects.toMatchObject({
-        kind: 'invalid-request',
-        status: 400,
-        said: expect.stringContaining('more than 3'),
-      });
-    });
-
     it('with an invalid id is rejected before anything is sent', async () => {
       const { dispatcher, paths } = watchedAgent();
       const watched = connect({ dispatcher });
@@ -204,10 +164,7 @@ describe('jobs client', () => {
     it('sees only jobs of that reference, and no usage', async () => {
       const other = await done();
       const bound = connect({ auth: 'temporaryKey', clientRef: 'user-7' });
-      const own = await bound
-        .jobs('eu1')
-        .submit({ ...CONFIG, fetch_data: { url: 'http://127.0.0.1/a.wav' } });
-      await simulator.idle();
+      const own = await done('eu1', { clientRef: 'user-7' });
       expect(await listed(bound)).toEqual([own]);
       await expect(bound.jobs('eu1').record(other)).rejects.toMatchObject({ kind: 'not-found' });
       await expect(bound.jobs('eu1').usage()).rejects.toMatchObject({ kind: 'forbidden', status: 403 });

@@ -174,17 +174,6 @@ describe('retries', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('never submit a job twice when it is unknown whether the first arrived', async () => {
-    const config = { type: 'transcription', fetch_data: { url: 'http://127.0.0.1/' } };
-    const cut = await serve((_request, response) => response.destroy());
-    expect(await failure(cut.jobs.submit(config))).toMatchObject({ kind: 'network' });
-    expect(cut.seen).toHaveLength(1);
-    const busy = await serve((_request, response, index) =>
-      json(response, index === 0 ? 503 : 201, { id: 'abc' }),
-    );
-    expect(await busy.jobs.submit(config)).toBe('abc');
-  });
-
   it('stop when the caller aborts', async () => {
     const stop = new AbortController();
     const { jobs, seen } = await serve((_request, response) => {

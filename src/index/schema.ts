@@ -1,4 +1,5 @@
 import { HOUR } from '../ledger/hours.js';
+import { MAX_LINES } from '../ledger/parse-segment.js';
 
 /**
  * Tables of the index. It is a projection of the log: a file with another layout is deleted and built again, so that there are no
@@ -95,8 +96,8 @@ function decide(row: 'NEW' | 'OLD'): string {
       ORDER BY rank DESC, at DESC, attempt DESC, status DESC, error DESC, id LIMIT 1)) WHERE ${own};`;
 }
 
-/** Lines that a segment can have: its lines have ids from `segment * LINES` on. */
-export const LINES = 2 ** 20;
+/** The lines of a segment have ids from `segment * LINES` on. */
+export const LINES = MAX_LINES;
 
 /** Milliseconds of the stretches that lines are added up by: short ones for charts of a day, and hours for longer ones. */
 export const STRETCH = 300_000;

@@ -2,20 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 
+/** Lines that a segment can have; further ones are not read. */
+export const MAX_LINES = 2 ** 20;
+
 /** Where the text of a line is in its segment, in bytes, without the line feed. */
 export interface LineSpan {
   readonly start: number;
   readonly length: number;
 }
 
-/** A line of the ledger as read back, and where it is in the segment. */
-interface LedgerEntry extends LineSpan {
-  readonly line: LedgerLine;
+/** A line as read back, and where it is in the segment. */
+interface SegmentEntry<Line> extends LineSpan {
+  readonly line: Line;
   readonly index: number;
 }
 
-export interface ParsedSegment {
-  readonly entries: readonly LedgerEntry[];
+export interface ParsedSegment<Line = LedgerLine> {
+  readonly entries: readonly SegmentEntry<Line>[];
   /**
    * How many lines cannot be read: truncated, edited by hand, foreign, not UTF-8, or of another version, whose fields may mean something
    * else. 1 for a segment without text: each is written with a line.
@@ -23,18 +26,25 @@ export interface ParsedSegment {
   readonly unreadable: number;
 }
 
-/** Parses a segment. Lines that cannot be read are counted and never throw; unknown fields are kept. */
+/** Parses a segment of the ledger. Lines that cannot be read are counted and never throw; unknown fields are kept. */
 export function parseSegment(content: Buffer): ParsedSegment {
-  const entries: LedgerEntry[] = [];
+  return parseLines(content, completeLine);
+}
+
+type Fields = Record<string, unknown>;
+
+/** Parses a segment whose lines are JSON objects. @param read returns null for one that is no line of it */
+export function parseLines<Line>(content: Buffer, read: (value: Fields) => Line | null): ParsedSegment<Line> {
+  const entries: SegmentEntry<Line>[] = [];
   let unreadable = 0;
   let index = -1;
   for (const bytes of cutLines(content)) {
     index += 1;
     const text = textOf(bytes);
     if (text?.trim() === '') continue;
-    const line = lineOf(text);
+    const line = lineOf(text, read);
     const start = bytes.byteOffset - content.byteOffset;
-    if (line) entries.push({ line, index, start, length: bytes.length });
+    if (line && index < MAX_LINES) entries.push({ line, index, start, length: bytes.length });
     else unreadable += 1;
   }
   return { entries, unreadable: entries.length + unreadable === 0 ? 1 : unreadable };
@@ -42,24 +52,17 @@ export function parseSegment(content: Buffer): ParsedSegment {
 
 /** The line with this text; null where it cannot be read. */
 export function parseLine(bytes: Buffer): LedgerLine | null {
-  return lineOf(textOf(bytes));
+  return lineOf(textOf(bytes), completeLine);
 }
 
-function lineOf(text: string | null): LedgerLine | null {
-  const value = text === null ? null : parseRecord(text);
-  return value && completeLine(value);
+function lineOf<Line>(text: string | null, read: (value: Fields) => Line | null): Line | null {
+  const value = text === null ? null : parseJson(text);
+  return isJsonObject(value) ? read(value) : null;
 }
 
 /** Whether a line is no JSON object, as after text was cut or changed, or there is none. Lines of other formats are not damaged. */
 export function isDamagedSegment(content: Buffer): boolean {
-  let lines = 0;
-  for (const bytes of cutLines(content)) {
-    const text = textOf(bytes);
-    if (text?.trim() === '') continue;
-    if (text === null || parseRecord(text) === null) return true;
-    lines += 1;
-  }
-  return lines === 0;
+  return parseLines(content, (value) => value).unreadable > 0;
 }
 
 function* cutLines(content: Buffer): Generator<Buffer> {
@@ -96,13 +99,8 @@ const ABSENT = {
 /** The only version of the line's format that is read. */
 const VERSION = 1;
 
-function parseRecord(text: string): Record<string, unknown> | null {
-  const value = parseJson(text);
-  return isJsonObject(value) ? value : null;
-}
-
 /** A ledger line needs a version, an id, an instant, an origin and an outcome. Other missing fields get a neutral value. */
-function completeLine(value: Record<string, unknown>): LedgerLine | null {
+function completeLine(value: Fields): LedgerLine | null {
   if (value.v !== VERSION || !hasTexts(value) || !isInstant(value.receivedAt)) return null;
   // Existing fields keep their order: a line that is read back prints as it was written.
   for (const [field, neutral] of Object.entries(ABSENT)) value[field] ??= neutral;
@@ -110,7 +108,7 @@ function completeLine(value: Record<string, unknown>): LedgerLine | null {
   return value as unknown as LedgerLine;
 }
 
-function hasTexts(value: Record<string, unknown>): boolean {
+function hasTexts(value: Fields): boolean {
   return (['deliveryId', 'origin', 'outcome'] as const).every((field) => typeof value[field] === 'string');
 }
 

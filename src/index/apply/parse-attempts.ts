@@ -1,24 +1,9 @@
 import { EVENT_ENDS, type SentAttempt } from '../../domain/sent-attempt.js';
-import { isJsonObject, parseJson } from '../../lib/text/parse-json.js';
-import { LINES } from '../schema.js';
-
-interface ParsedAttempts {
-  readonly attempts: readonly { readonly line: SentAttempt; readonly index: number }[];
-  readonly unreadable: number;
-}
+import { type ParsedSegment, parseLines } from '../../ledger/parse-segment.js';
 
 /** The attempts of a segment that says what was sent. Lines that cannot be read are counted. */
-export function parseAttempts(content: Buffer): ParsedAttempts {
-  const attempts: { line: SentAttempt; index: number }[] = [];
-  let unreadable = 0;
-  for (const [index, text] of content.toString().split('\n').entries()) {
-    if (text.trim() === '') continue;
-    const value = parseJson(text);
-    if (isJsonObject(value) && isAttempt(value) && index < LINES) attempts.push({ line: value, index });
-    else unreadable += 1;
-  }
-  // Each segment is written with a line.
-  return { attempts, unreadable: attempts.length + unreadable === 0 ? 1 : unreadable };
+export function parseAttempts(content: Buffer): ParsedSegment<SentAttempt> {
+  return parseLines(content, (value) => (isAttempt(value) ? value : null));
 }
 
 const TEXTS = ['event', 'jobId', 'type', 'at'] as const;

@@ -149,38 +149,26 @@ function createCutter(segments: readonly MergedSegment[], skip: number) {
   };
 }
 
-/**
- * Reads a segment of the log: its object, or else its part of a merged hour; null when it is in neither. Rejects with `StoreError`, and
- * with `MergedHourError` when something is damaged or missing that may have it.
- */
-export type FetchFromLog = (segment: SegmentPlace) => Promise<UnparsedSegment | null>;
-
 /** Records of a busy hour take some megabytes. */
 const KEPT_HOURS = 4;
 
-/** Reads segments whose objects are missing. The records of the hours that it came to last are kept, for further ones. */
-export function createMergedFetcher(store: ObjectStore): FetchFromLog {
+/**
+ * Reads segments whose objects are missing from merged hours; null for one that no record has. The records of the hours that it came to last
+ * are kept. Rejects with `StoreError`, and with `MergedHourError` when something is damaged or missing that may have the segment.
+ */
+export function createMergedFetcher(store: ObjectStore) {
   const hours = new Map<string, Promise<MergedHour>>();
-
-  function readHour(folder: string, hour: string): Promise<MergedHour> {
-    const merged = readMergedHour(store, hour, folder);
-    const name = folder + hour;
-    hours.delete(name);
-    hours.set(name, merged);
-    for (const oldest of hours.keys()) if (hours.size > KEPT_HOURS) hours.delete(oldest);
-    merged.catch(() => hours.delete(name));
-    return merged;
-  }
-
-  return async (place) => {
+  return async (place: SegmentPlace): Promise<UnparsedSegment | null> => {
     const folder = folderOfWriter(place.writer);
-    const known = await (hours.get(folder + place.hour) ?? readHour(folder, place.hour));
-    const isKnown = known.records.some((record) => indexIn(record, place) >= 0);
-    return fetchMerged(store, isKnown ? known : await readHour(folder, place.hour), place);
+    const name = folder + place.hour;
+    const known = hours.get(name) ?? readMergedHour(store, place.hour, folder);
+    hours.set(name, known);
+    for (const oldest of hours.keys()) if (hours.size > KEPT_HOURS) hours.delete(oldest);
+    return fetchMerged(store, await known, place);
   };
 }
 
-/** Reads a segment. Rejects as `FetchFromLog` does. */
+/** Reads a segment of the log: its object, or else its part of a merged hour; null when it is in neither. Rejects as the fetcher does. */
 export async function fetchFromLog(
   store: ObjectStore,
   segment: SegmentPlace,
@@ -188,15 +176,14 @@ export async function fetchFromLog(
   return (await fetchSegment(store, segmentKey(segment))) ?? createMergedFetcher(store)(segment);
 }
 
-/** A segment of a merged hour; null when no record has it. Rejects as `FetchFromLog` does. */
-export async function fetchMerged(
+async function fetchMerged(
   store: ObjectStore,
   { records, faults }: MergedHour,
-  place: SegmentPlace,
+  { writer, number }: SegmentPlace,
 ): Promise<UnparsedSegment | null> {
   let damage = faults[0] ?? null;
   for (const record of records) {
-    const index = indexIn(record, place);
+    const index = record.segments.findIndex((each) => each.number === number && each.writer === writer);
     if (index < 0) continue;
     try {
       for await (const { segment, content } of readMergedSegments(store, record, index, index + 1))
@@ -208,8 +195,4 @@ export async function fetchMerged(
   }
   if (damage !== null) throw damage;
   return null;
-}
-
-function indexIn({ segments }: MergedHour['records'][number], { writer, number }: SegmentPlace): number {
-  return segments.findIndex((each) => each.number === number && each.writer === writer);
 }

@@ -2,11 +2,11 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
 import { UnreadableError } from '../retrying-reads.js';
-import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
+import { segmentKey } from '../segment-key.js';
 import { isLong, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type HourPosition, passOver } from './hour-position.js';
-import { type MergedHour, nullIfDamaged, readMergedHour } from './merge-record.js';
-import { fetchMerged } from './merged-segments.js';
+import { nullIfDamaged } from './merge-record.js';
+import { createMergedFetcher } from './merged-segments.js';
 
 /** A segment that was not taken before. Its reader takes it by `take`. */
 export interface NewSegment extends Numbered {
@@ -26,13 +26,7 @@ export async function* takeAhead(
   concurrency = AT_ONCE,
 ): AsyncGenerator<NewSegment> {
   const { hour } = place;
-  const merged = new Map<string, MergedHour>();
-  async function fromMerged(each: SegmentPlace): Promise<UnparsedSegment | null> {
-    const folder = folderOfWriter(each.writer);
-    const known = merged.get(folder) ?? (await readMergedHour(store, hour, folder));
-    merged.set(folder, known);
-    return fetchMerged(store, known, each);
-  }
+  const fetchMerged = createMergedFetcher(store);
   for await (const { writer, number, segment, unreadable } of fetchAhead(
     store,
     place,
@@ -41,7 +35,7 @@ export async function* takeAhead(
   )) {
     // The hour can be merged, and its segments deleted, while they wait to be taken.
     const each = { hour, writer, number };
-    const found = segment ?? (await fromMerged(each).catch(nullIfDamaged));
+    const found = segment ?? (await fetchMerged(each).catch(nullIfDamaged));
     if (found !== null) yield { place, writer, number, segment: found };
     else {
       // A number is written only after the one before it: what is not there although it or a later one is listed is lost.

@@ -8,7 +8,7 @@ import {
 } from '../store/object-store.js';
 import { claimConflict } from './claim-conflict.js';
 import { type ArtefactContext, artefactHeaders, artefactPath, conflictKey, jobFolder } from './layout.js';
-import { type Found, holdsBytes, proveOrReadBack, readBack } from './read-back.js';
+import { type Found, holdsBytes, readBack } from './read-back.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
 
 interface Place {
@@ -49,7 +49,7 @@ export async function commitBuffered(
   const content = item.hold();
   try {
     if ((await store.create(key, content.bytes, headers)) === 'created') return stored(place, key, 'created');
-    const found = await proveOrReadBack(store, key, { bytes: content.bytes, sha256: item.sha256 });
+    const found = await readBack(store, key);
     if (found === null)
       throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
     if (found.sha256 !== item.sha256) {

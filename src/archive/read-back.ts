@@ -1,4 +1,4 @@
-import { createHash, getFips, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type ObjectInfo, type ObjectStore, StoreError } from '../store/object-store.js';
 
 /** The object at a key, read to decide whether a write took effect. */
@@ -22,23 +22,6 @@ export async function readBack(store: ObjectStore, key: string): Promise<Found |
     throw new StoreError('read', `${key} ended after ${size} of ${reading.info.size} bytes`);
   }
   return { info: reading.info, size, sha256: hash.digest('hex') };
-}
-
-/**
- * The object at a key, and whether it holds these bytes: by the store's own figures where they prove it (the size, the SHA-256 it was
- * written with, and the MD5 that the store computed), else by reading it. Null when it is missing.
- */
-export async function proveOrReadBack(
-  store: ObjectStore,
-  key: string,
-  { bytes, sha256 }: { readonly bytes: Buffer; readonly sha256: string },
-): Promise<Found | null> {
-  if (store.headBringsMd5 !== true || getFips() === 1) return readBack(store, key);
-  const info = await store.head(key);
-  if (info === null) return null;
-  const isProven =
-    info.size === bytes.length && info.metadata.sha256 === sha256 && info.md5 === hash('md5', bytes, 'hex');
-  return isProven ? { info, size: bytes.length, sha256 } : readBack(store, key);
 }
 
 /** Whether the key holds exactly those bytes. Reads the object only when its size is right. */

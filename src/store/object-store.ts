@@ -16,9 +16,6 @@ export interface ObjectStore {
   /** Bytes per part of a multipart upload; bodies up to this size are written with `create`. */
   readonly partSize: number;
 
-  /** Whether `head` brings `md5`, so that bytes at hand can be compared without reading the object. */
-  readonly headBringsMd5?: boolean;
-
   /**
    * Writes an object if none exists, atomically across processes; durable when it resolves. `exists` means that an
    * object is at that key now. After a lost answer that may be the caller's own write: read it back and compare (the

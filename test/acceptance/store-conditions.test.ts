@@ -148,19 +148,15 @@ describe('an unavailable store', () => {
   });
 
   it.each([
-    ['while a repetition is compared', 'HEAD', { kind: 'reset' }, null],
-    // An ETag that is no MD5 proves nothing, so that the object is read.
-    ['while a repetition is read', 'GET', { kind: 'cutAnswer', bytes: 100_000 }, '"of-kms"'],
+    ['before', { kind: 'reset' }],
+    ['within', { kind: 'cutAnswer', bytes: 100_000 }],
   ] as const)(
-    'that breaks off %s is a 503, and the repetition a duplicate later',
-    async (_, verb, fault, etag) => {
+    'that breaks off %s the read of a repetition is a 503, and the repetition a duplicate later',
+    async (when, fault) => {
       const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
-      const jobId = `compared-${verb}`;
+      const jobId = `compared-${when}`;
       expect((await deliver(publicUrl, jobId, large)).status).toBe(200);
-      const [key = ''] = keysStored(place, jobId);
-      const object = place.server.state.objects.get(key);
-      if (object && etag) place.server.state.objects.set(key, { ...object, etag });
-      proxy.fault = ({ method, url }) => (method === verb && url.includes('/jobs/') ? fault : null);
+      proxy.fault = ({ method, url }) => (method === 'GET' && url.includes('/jobs/') ? fault : null);
       const refused = await deliver(publicUrl, jobId, large);
       expect(refused.status).toBe(503);
       expect(refused.body).toMatchObject({ code: 'store-unavailable' });

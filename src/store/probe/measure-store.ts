@@ -102,7 +102,6 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
   return {
     location: store.location,
     partSize: store.partSize,
-    ...(store.headBringsMd5 !== undefined && { headBringsMd5: store.headBringsMd5 }),
     create: timed('create', store.create, resultOfCreate),
     prove: timed('prove', store.prove, resultOfCreate),
     replace: timed('replace', store.replace),

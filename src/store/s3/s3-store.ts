@@ -61,7 +61,6 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     ...createS3Marker({ location, read, create }, options.id ?? null),
     location,
     partSize: options.partSize,
-    headBringsMd5: options.settings.sse?.mode !== 'aws:kms',
 
     create,
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { settleAll } from '../../lib/time/settle-all.js';
 import { BlockedKeyError, type CreateResult, type ObjectHeaders, StoreError } from '../object-store.js';
 import { errnoOf, ifAbsent, isAbsent } from './file-errors.js';
-import { type FileFolders, guardIfThere } from './file-folders.js';
+import type { FileFolders } from './file-folders.js';
 import type { FileRoot } from './file-root.js';
 import type { FileMeta } from './meta/file-meta.js';
 import { openIfThere } from './open-file.js';
@@ -94,16 +94,6 @@ export function createFilePublisher(root: FileRoot, folders: FileFolders, meta: 
   return {
     /** Milliseconds by which the file system's clock was ahead of this machine's when it was last measured; null before. */
     clockAhead: () => ahead,
-
-    /** Whether there is an object at `key`; durable when this resolves to true. */
-    async isThere(key: string): Promise<boolean> {
-      const target = pathOf(key);
-      if (!(await isObject(target, key))) return false;
-      await root.check();
-      const isFolderThere = await guardIfThere(root, dirname(target));
-      if (isFolderThere) await folders.sync(dirname(target));
-      return isFolderThere;
-    },
 
     /**
      * Makes a complete temp file visible at `key` if nothing is there; durable when this resolves. Throws `StoreError` when it comes

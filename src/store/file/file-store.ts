@@ -182,8 +182,6 @@ async function createObject(
   headers: ObjectHeaders,
 ): Promise<CreateResult> {
   const begun = Date.now();
-  // Senders repeat deliveries: content that already exists is not written just to be discarded.
-  if (await parts.publisher.isThere(key)) return 'exists';
   return withTempFile(parts, key, body, (temp) => parts.publisher.create(key, temp, headers, begun));
 }
 

@@ -152,19 +152,6 @@ describe('the file store at the worst moment', () => {
     }
   });
 
-  it('calls an object missing when another process removes it and prunes its folder once it was found', async () => {
-    const store = createFileStore({ directory: path, partSize: 1024 });
-    await store.create('a/b', Buffer.from('x'), headers('me'));
-    const checking: FileRoot = {
-      ...root,
-      async check() {
-        await root.check();
-        await store.delete('a/b');
-      },
-    };
-    expect(await createFilePublisher(checking, folders, meta, true).isThere('a/b')).toBe(false);
-  });
-
   it('makes the folder again when another process prunes it before the link', async () => {
     let interfered = false;
     const pruned: FileFolders = {

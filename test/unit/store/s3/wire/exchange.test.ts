@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Pool } from 'undici';
 import { createConnect } from '../../../../../src/lib/outbound/connect.js';
 import { NO_PROXIES } from '../../../../../src/lib/outbound/proxy-settings.js';
-import { Exchange, openExchange, type WireRequest } from '../../../../../src/store/s3/wire/exchange.js';
+import { Exchange, type WireRequest } from '../../../../../src/store/s3/wire/exchange.js';
 import { openPool } from '../../../../../src/store/s3/wire/store-pool.js';
 import { until } from '../../../../support/until.js';
 
@@ -189,34 +189,6 @@ describe('an exchange with the store', () => {
     respond = (socket) => hints.push(setInterval(hint, 5, socket));
     await expect(send({ timeoutMs: 100 })).rejects.toMatchObject({ code: 'AnswerTimeout' });
     for (const each of hints) clearInterval(each);
-  });
-
-  it.each([1, 3, 40, 10_000])(
-    'skips a 100 Continue that nobody asked for, in pieces of %s bytes',
-    async (size) => {
-      await useOneConnection();
-      const answer = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\nx: y\r\n\r\n${DONE}`);
-      respond = async (socket) => {
-        for (let at = 0; at < answer.length; at += size) {
-          socket.write(answer.subarray(at, at + size));
-          await nextTurn();
-        }
-      };
-      expect(await send()).toMatchObject({ status: 200 });
-      expect(await send()).toMatchObject({ status: 200 });
-      expect(sockets).toHaveLength(1);
-    },
-  );
-
-  it('skips one before a stream as well, and keeps a body that reads like one', async () => {
-    const body = 'HTTP/1.1 100 Continue\r\n\r\n';
-    respond = async (socket) => {
-      socket.write(`${body}HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
-      await sleep(20);
-      socket.write(body);
-    };
-    const answer = await openExchange(pool, { method: 'GET', path: '/a' }, PATIENCE);
-    expect(await answer.body.text()).toBe(body);
   });
 
   it('gives each exchange on a connection its own time', async () => {

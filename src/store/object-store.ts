@@ -129,9 +129,6 @@ export interface ObjectExpiry {
 
   /** Removes the object that was found, with its metadata; never one that was written to its key since. Durable. */
   remove(found: ListedObject): Promise<'removed' | 'missing' | 'replaced'>;
-
-  /** Removes a folder without objects, as a process leaves it that dies after a removal. One that is in use stays. */
-  removeEmpty(folder: string): Promise<void>;
 }
 
 export interface AgeSearch {
@@ -139,8 +136,6 @@ export interface AgeSearch {
   readonly before: (key: string) => number | null;
   /** Called with what cannot be read: the search goes on beside it. */
   readonly onUnreadable: (key: string, error: StoreError) => void;
-  /** Awaited with each folder that holds nothing, which ends in `/`. */
-  readonly onEmpty?: ((folder: string) => Promise<void>) | undefined;
   /** Ends the search, without an error. */
   readonly signal?: AbortSignal | undefined;
   /** Awaited between entries. */

@@ -41,7 +41,6 @@ export interface ExpirySearch {
   readonly expiredBefore: ExpiredBefore;
   /** Called with what cannot be read: the search goes on beside it. */
   readonly onFault: (key: string, reason: string) => void;
-  readonly onEmpty?: AgeSearch['onEmpty'];
   readonly signal?: AbortSignal | undefined;
   readonly pause?: Pause | undefined;
 }
@@ -63,11 +62,8 @@ export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<Expi
   for await (const found of examined) if (found !== null) yield found;
 }
 
-function ageSearch(
-  { onFault, onEmpty, signal, pause }: ExpirySearch,
-  before: AgeSearch['before'],
-): AgeSearch {
-  return { before, onEmpty, signal, pause, onUnreadable: (key, error) => onFault(key, error.message) };
+function ageSearch({ onFault, signal, pause }: ExpirySearch, before: AgeSearch['before']): AgeSearch {
+  return { before, signal, pause, onUnreadable: (key, error) => onFault(key, error.message) };
 }
 
 /**

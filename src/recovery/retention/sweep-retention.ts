@@ -73,9 +73,7 @@ export async function sweepRetention(
     const { objects = 0, bytes = 0 } = kinds[kind] ?? {};
     kinds[kind] = { objects: objects + 1, bytes: bytes + size };
   };
-  const onEmpty = (folder: string) =>
-    store.expiry.removeEmpty(folder).catch((error: unknown) => onFault(folder, reasonOf(error)));
-  const search: ExpirySearch = { store, expiredBefore, onFault, onEmpty, signal, pause };
+  const search: ExpirySearch = { store, expiredBefore, onFault, signal, pause };
 
   async function take(expired: AsyncIterable<ExpiredObject>, { onFault } = search): Promise<void> {
     for await (const batch of batches(expired)) {

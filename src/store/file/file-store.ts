@@ -230,22 +230,12 @@ async function* listing<T>(
 }
 
 function expiryOf(parts: Parts): NonNullable<ObjectStore['expiry']> {
-  const { root, folders } = parts;
+  const { root } = parts;
   return {
     older: (prefix, search) => listing(prefix, () => olderFiles(root, prefix, search)),
     async remove(found) {
       assertKey('expire', found.key);
       return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));
-    },
-    async removeEmpty(folder) {
-      assertPrefix('expire', folder);
-      const metaRoot = join(root.path, '.meta');
-      await fileCall('expire', folder, async () => {
-        await root.check();
-        await guardIfThere(root, join(root.path, folder));
-        await folders.prune(join(metaRoot, folder), metaRoot);
-        await folders.prune(join(root.path, folder), root.path);
-      });
     },
   };
 }

@@ -29,14 +29,12 @@ interface Walk {
 async function* walk(given: Walk, folder: string): AsyncGenerator<ListedObject> {
   const entries = await readable(given, folder, () => openFolder(join(given.root, folder)));
   if (entries === null) return;
-  let isEmpty = true;
   try {
     for (;;) {
       await given.search.pause?.();
       if (given.search.signal?.aborted) return;
       const entry = await readable(given, folder, () => entries.read());
       if (entry === null) break;
-      isEmpty = false;
       const key = `${folder}${entry.name}`;
       if (!isListed(key, given.prefix) || key === MADE_BY_FILE_SYSTEM) continue;
       if (entry.isDirectory()) yield* walk(given, `${key}/`);
@@ -48,7 +46,6 @@ async function* walk(given: Walk, folder: string): AsyncGenerator<ListedObject> 
   } finally {
     await entries.close();
   }
-  if (isEmpty && folder !== given.prefix) await given.search.onEmpty?.(folder);
 }
 
 function openFolder(path: string): Promise<Dir | null> {

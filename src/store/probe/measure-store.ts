@@ -93,7 +93,6 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
   function measureExpiry(expiry: ObjectExpiry): ObjectExpiry {
     return {
       older: (prefix, search) => timedListing('older', prefix, expiry.older(prefix, search)),
-      removeEmpty: timed('removeEmpty', expiry.removeEmpty),
       remove: timed('expire', expiry.remove, (result) => (result === 'missing' ? 'absent' : 'ok')),
     };
   }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, utimes } from 'node:fs/promises';
+import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
@@ -204,7 +204,6 @@ describe('a sweep by age', () => {
       metadata: { 'job-id': 'j3' },
     });
     await put(quarantineMarker('j3', id), 50 * DAY);
-    await mkdir(join(directory, 'jobs/killed'));
     await sweepRetention(parts({ ...PERIODS, quarantine: 40 * DAY }));
     const claims = await readdir(join(directory, '.conflicts/jobs/j1/conflicts'));
     expect(claims).toEqual(['data.ef']);

@@ -86,24 +86,6 @@ describe('the end of files by age', () => {
     expect(unreadable).toEqual(['a/closed/old']);
   });
 
-  it('finds folders that hold nothing, and removes them with those of the metadata', async () => {
-    for (const name of ['a/dead', '.meta/a/dead', 'b/c/dead'])
-      await mkdir(join(folder, name), { recursive: true });
-    await put('a/live', LIMIT);
-    const empty: string[] = [];
-    const search = {
-      before: () => null,
-      onUnreadable: () => {},
-      onEmpty: async (name: string) => void empty.push(name),
-    };
-    for await (const _ of store.expiry?.older('', search) ?? []);
-    expect(empty.sort()).toEqual(['a/dead/', 'b/c/dead/']);
-    for (const name of [...empty, 'a/']) await store.expiry?.removeEmpty(name);
-    expect((await readdir(folder)).filter((name) => !name.startsWith('.'))).toEqual(['a']);
-    expect(await readdir(join(folder, 'a'))).toEqual(['live']);
-    expect(await readdir(join(folder, '.meta'), { recursive: true })).toHaveLength(2);
-  });
-
   it('leaves alone the folder that mkfs makes at the top of a volume', async () => {
     await put('a/old', LIMIT - 1);
     await mkdir(join(folder, 'lost+found'));

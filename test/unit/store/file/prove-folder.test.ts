@@ -67,10 +67,6 @@ describe('the proof that files can be created in a folder', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['a deletion', () => store.delete('ledger/1/a')],
     ['an erasure', () => Array.fromAsync(store.purge('ledger/1/'))],
-    [
-      'the removal of empty folders',
-      () => rm(at('ledger/1/a')).then(() => store.expiry?.removeEmpty('ledger/1/')),
-    ],
   ])('holds after %s of the last object beside metadata of a write that was killed', async (_, remove) => {
     await store.create('ledger/1/a', Buffer.from('a'), TEXT);
     await mkdir(at('.meta/ledger/2'));

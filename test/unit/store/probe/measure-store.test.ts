@@ -89,7 +89,6 @@ describe('a measured store', () => {
             yield found;
           },
           remove: async () => ends[removed++] ?? 'removed',
-          removeEmpty: async () => {},
         },
       },
       [(operation, result) => calls.push(`${operation} ${result}`)],
@@ -99,16 +98,7 @@ describe('a measured store', () => {
     const search = { before: () => 0, onUnreadable: () => {} };
     for await (const each of store.expiry?.older('', search) ?? []) expect(each).toBe(found);
     for (const end of ends) expect(await store.expiry?.remove(found)).toBe(end);
-    await store.expiry?.removeEmpty('a/');
-    expect(calls).toEqual([
-      'tags ok',
-      'tags absent',
-      'older ok',
-      'expire ok',
-      'expire absent',
-      'expire ok',
-      'removeEmpty ok',
-    ]);
+    expect(calls).toEqual(['tags ok', 'tags absent', 'older ok', 'expire ok', 'expire absent', 'expire ok']);
   });
 
   it('reports the parts, completion and abort of uploads', async () => {

@@ -11,9 +11,7 @@ import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 import { impatientStore } from './impatient-store.js';
 import { probeListing } from './probe-listing.js';
-import { probeLives } from './probe-lives.js';
 import { type ProbePlace, textAt } from './probe-place.js';
-import { probeTags } from './probe-tags.js';
 
 /**
  * Whether a condition holds. `ignored`: an object was overwritten without a concurrent writer. `racy`: only concurrent
@@ -74,14 +72,14 @@ export async function probeStore(store: ObjectStore, callTimeout = 10_000): Prom
   try {
     const failed = await writeAndReadBack(place);
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;
-    const fault = failed?.reason ?? traits?.fault ?? (await probeTags(place));
+    const fault = failed?.reason ?? traits?.fault ?? null;
     if (fault !== null) return unusable(fault, failed?.condition ?? null);
     const put = await tryCondition(() => conditionalPut(place, races.puts));
     const complete = await tryCondition(() => conditionalComplete(place, races.completions));
     const found = withTraits(report(put, complete, null), traits);
     // Nothing more can be written.
     if (put.finding === 'refused') return found;
-    const unfit = (await probeListing(place)) ?? (await probeLives(place));
+    const unfit = await probeListing(place);
     return unfit === null ? found : { ...unusable(unfit, null), unfit };
   } catch (error) {
     return unusable((error as Error).message, conditionOf(error));
@@ -128,7 +126,7 @@ function report(put: Tried, complete: Tried, fault: string | null): ProbeReport 
   const findings =
     fault === null
       ? [
-          'Objects are written, read back, listed in order and deleted.',
+          'Objects are written, read back and listed in order.',
           `Conditional writes ${inWords(put)}.`,
           `Conditional completions of uploads ${inWords(complete)}.`,
         ]

@@ -48,8 +48,7 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
   async function makeOne(folder: string): Promise<void> {
     if (dirname(folder) === root) await check();
     else await guard(dirname(folder));
-    const isPlace = kept.has(folder) || (dirname(folder) === root && !basename(folder).startsWith('.'));
-    if (isPlace && !(await isThere(folder))) await assertNotGone(root, folder, FIRST_WRITE);
+    if (kept.has(folder) || isPlace(root, folder)) await assertPlaceNotGone(root, folder);
     try {
       await mkdir(folder, FOLDER_MODE);
     } catch (error) {
@@ -114,6 +113,20 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
   }
 
   return { ensure, keep, sync, prune };
+}
+
+/** Whether a folder right below the root is one of the layout, such as `ledger`. */
+function isPlace(root: string, folder: string): boolean {
+  return dirname(folder) === root && !basename(folder).startsWith('.');
+}
+
+/** Throws `StoreGoneError` for a place that is missing although objects were in it. Any other folder may be missing. */
+export async function assertListable(root: string, folder: string): Promise<void> {
+  if (isPlace(root, folder)) await assertPlaceNotGone(root, folder);
+}
+
+async function assertPlaceNotGone(root: string, folder: string): Promise<void> {
+  if (!(await isThere(folder))) await assertNotGone(root, folder, FIRST_WRITE);
 }
 
 function metaOf(root: string, folder: string): string {

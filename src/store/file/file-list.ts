@@ -1,10 +1,10 @@
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { compareKeys, isListed, sortKeys } from '../object-key.js';
 import type { ListedObject, ListRange } from '../object-store.js';
 import { errnoOf, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
-import { guardIfThere } from './file-folders.js';
+import { assertListable, guardIfThere } from './file-folders.js';
 import type { FileRoot } from './file-root.js';
 
 /** Names of a folder in memory at a time. A larger folder is read again for each further batch. */
@@ -70,9 +70,13 @@ async function* walkBelow(
   yield* walk(root.path, folder, { ...range, prefix, startAfter, names });
 }
 
-/** Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. */
+/**
+ * Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. Throws `StoreGoneError` for a place
+ * of the layout that was moved away: a ledger must not look empty.
+ */
 export async function* listFileFolders(root: FileRoot, prefix: string): AsyncGenerator<string> {
   await assertReadable(root, prefix);
+  await assertListable(root.path, join(root.path, dirname(`${prefix}x`)));
   yield* foldersIn(root.path, prefix);
 }
 

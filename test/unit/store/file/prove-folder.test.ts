@@ -58,6 +58,21 @@ describe('the proof that files can be created in a folder', () => {
     },
   );
 
+  it('is not replaced by a listing that finds nothing in a folder that is gone', async () => {
+    const folders = () => Array.fromAsync(store.folders('ledger/'));
+    expect(await folders()).toEqual([]);
+    await store.create('ledger/dt/a', Buffer.from('a'), TEXT);
+    await rename(at('ledger'), `${folder.path}-away`);
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+    try {
+      await expect(folders()).rejects.toThrow(StoreGoneError);
+      await rename(`${folder.path}-away`, at('ledger'));
+      expect(await folders()).toEqual(['ledger/dt/']);
+    } finally {
+      jest.restoreAllMocks();
+    }
+  });
+
   it('holds for a folder that was pruned with its last object', async () => {
     await store.create('ledger/a', Buffer.from('a'), TEXT);
     await store.delete('ledger/a');

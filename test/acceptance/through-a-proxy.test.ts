@@ -171,6 +171,7 @@ describe('behind a proxy', () => {
       expect(said).toEqual([
         expect.stringContaining('the proxy refuses to connect to the store'),
         expect.stringContaining('PROXY_REFUSED'),
+        expect.stringContaining('PROXY_REFUSED'),
         'It did not answer the test event: PROXY_REFUSED.',
       ]);
     } finally {

@@ -1,7 +1,6 @@
 import { CANARY_FOLDER } from '../../archive/layout.js';
 import type { StorePlace } from '../../archive/store-places.js';
 import { withoutWork } from '../../domain/other-work.js';
-import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import { withDeadline } from '../../lib/time/deadline.js';
 import { Canary } from '../../operations/health/canary.js';
 import { callbacksWithout } from '../../operations/issues/phrases.js';
@@ -21,12 +20,11 @@ export async function checkPlaces(places: readonly StorePlace[], store: ObjectSt
   const findings = await Promise.all([
     ...places.map((place) => checkPlace(place, store)),
     checkCanaries(store),
-    checkLedger(store),
   ]);
   const faults = findings.filter((finding) => finding !== null);
   return faults.length > 0
     ? faults
-    : [passed(CHECK, 'Each prefix that a receiver writes to can be written, and the ledger listed.')];
+    : [passed(CHECK, 'Each prefix that a receiver writes to can be written.')];
 }
 
 async function checkPlace(
@@ -42,18 +40,6 @@ async function checkPlace(
     const harm = work === null ? callbacksWithout(sources) : withoutWork(work);
     return notStored(prefix, errorMessage(error), conditionOf(error), harm);
   }
-}
-
-/** Callbacks go on without what page and commands ask. */
-async function checkLedger(store: ObjectStore): Promise<Finding | null> {
-  const listed = async () => {
-    for await (const _ of store.keys(LEDGER_FOLDER, { limit: 1 })) return;
-  };
-  return listed().then(
-    () => null,
-    (error: unknown) =>
-      notStored(LEDGER_FOLDER, errorMessage(error), conditionOf(error), 'Page and commands know nothing.'),
-  );
 }
 
 /** A receiver that cannot write its canary is not ready, although callbacks that reach it can be stored. */

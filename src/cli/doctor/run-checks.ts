@@ -1,4 +1,5 @@
 import { destinationsOf } from '../../app/destinations.js';
+import { indexOfCommand, type OpenLedger, openLedger } from '../../app/open-ledger.js';
 import { openCommandOutbox } from '../../app/open-outbox.js';
 import { speechOptions } from '../../app/speech-options.js';
 import { knownStore } from '../../app/store/known-stores.js';
@@ -12,12 +13,13 @@ import { newDeliveryId } from '../../ledger/ledger-line.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';
 import { createSpeechClients } from '../../speech/speech.js';
 import { type ObjectStore, StoreGoneError, UnmarkedStoreError } from '../../store/object-store.js';
-import { assertMayBegin, assertStoreExists, openStore } from '../../store/open-store.js';
+import { assertMayBegin, assertStoreExists } from '../../store/open-store.js';
 import { impatientStore } from '../../store/probe/impatient-store.js';
 import { readLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { remedyOf } from '../../store/store-remedies.js';
 import { chosenSource, credentialHeaders, sourceNamed } from '../shared/source-credential.js';
+import { checkCallbacks } from './check-callbacks.js';
 import { checkProxies } from './check-proxies.js';
 import { checkPublic } from './check-public.js';
 import { checkService } from './check-service.js';
@@ -46,7 +48,8 @@ export async function runChecks(config: Config, options: DoctorOptions): Promise
     ...configuration(config),
     ...checkProxies(proxies(), await destinationsOf(config, options.url)),
   ];
-  const opened = await openStore(storeOptions(config)).catch(errorMessage);
+  const indexed = { ...indexOfCommand(config), asked: impatientStore };
+  const opened = await openLedger(config, indexed).catch(errorMessage);
   if (typeof opened === 'string') {
     const service = await tried('service', serviceFindings(config));
     return [
@@ -56,12 +59,12 @@ export async function runChecks(config: Config, options: DoctorOptions): Promise
       ...withoutStore(config, target),
     ];
   }
-  const store = impatientStore(opened);
+  const { store } = opened;
   const outside = async () =>
     target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT, proxies: proxies() });
   try {
     const found = await Promise.all([
-      tried('store', storeFindings(config, store)),
+      tried('store', storeFindings(config, opened)),
       tried('service', serviceFindings(config)),
       tried('public address', outside()),
       tried('subscribers', subscriberFindings(config, store)),
@@ -97,9 +100,12 @@ function configuration(config: Config): Finding[] {
   return warnings.map((text) => warned('configuration', `${text}.`, 'See docs/configuration.md.'));
 }
 
-async function storeFindings(config: Config, store: ObjectStore): Promise<Finding[]> {
+async function storeFindings(config: Config, { store, view }: OpenLedger): Promise<Finding[]> {
   const missing = await assertStoreExists(config.store.url).then(() => null, gone);
-  if (missing === null || config.store.id !== null) return checkOpened(config, store);
+  if (missing === null || config.store.id !== null) {
+    const [found, callbacks] = await Promise.all([checkOpened(config, store), checkCallbacks(view, store)]);
+    return [...callbacks, ...found];
+  }
   const known = knownStore(cacheFolder(), store.location);
   if (known !== null || missing instanceof UnmarkedStoreError) {
     const before = known === null ? '' : `; ${known.id} was there at ${known.seenAt}`;

@@ -171,6 +171,15 @@ export const REASONS = {
     remedy: 'Send one Authorization header. A proxy may add its own.',
   },
   'sign-in-wrong': { words: 'an admin request had an invalid token', remedy: FRESH_SIGN_IN },
+  'sign-in-ticket-wrong': {
+    words: 'a download had an invalid ticket',
+    remedy: 'Reload the page of the job.',
+  },
+  'sign-in-ticket-expired': {
+    words: 'a download had an expired ticket',
+    remedy: 'Reload the page of the job.',
+  },
+  ticket: { words: 'a ticket was issued for the artefacts of the job', remedy: null },
 
   // Realtime sessions: how one ended before its transcript was complete.
   'audio-unreadable': {

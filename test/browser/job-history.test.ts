@@ -39,6 +39,8 @@ describe('the timeline of a job', () => {
     await summary.click();
     await timeline.getByText('By anna from 127.0.0.1.').nth(1).waitFor();
     await timeline.getByText('By ben from 127.0.0.1.').nth(1).waitFor();
+    await adminApi(fixture.service, anna.token).post('/jobs/seen/ticket').expect(200);
+    await timeline.getByText('By anna from 127.0.0.1.').nth(2).waitFor();
     const lines = await accessLinesOf(fixture.service.folder);
     const accesses = lines.filter(({ jobId }) => jobId === 'seen').length;
     await timeline.getByText(`${accesses} accesses to content by anna, ben and tester, `).waitFor();

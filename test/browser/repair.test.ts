@@ -283,7 +283,7 @@ describe('an imported transcript', () => {
     ]);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download transcript.json' }).click(),
+      page.getByRole('link', { name: 'Download transcript.json' }).click(),
     ]);
     const chunks: Buffer[] = [];
     for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);

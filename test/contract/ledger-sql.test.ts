@@ -243,6 +243,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     await write([
       ledgerLine({ receivedAt: at(1), jobId: 'abc123', items: [item] }),
       ledgerLine({ ...read, receivedAt: at(2), actor: 'desk', items: [looked] }),
+      ledgerLine({ ...read, receivedAt: at(3), actor: 'ops', reason: 'ticket', items: [] }),
       ledgerLine({ ...read, receivedAt: at(4), actor: 'ops', jobId: 'other', items: [looked] }),
     ]);
     for (const merged of [false, true]) {
@@ -253,7 +254,10 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
       const readers = await run(queries[2] ?? '');
       expect(
         readers.map(({ actor, clientIp, reason, kind, key }) => [actor, clientIp, reason, kind, key]),
-      ).toEqual([['desk', '192.0.2.1', null, 'data', 'jobs/a/data']]);
+      ).toEqual([
+        ['desk', '192.0.2.1', null, 'data', 'jobs/a/data'],
+        ['ops', '192.0.2.1', 'ticket', null, null],
+      ]);
     }
   });
 });

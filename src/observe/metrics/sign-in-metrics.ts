@@ -1,14 +1,14 @@
 import { Counter, type Registry } from 'prom-client';
 
 /** What can be wrong with a sign-in. */
-const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong'] as const;
+const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong', 'ticket-wrong', 'ticket-expired'] as const;
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
 /** Failed sign-ins to the admin API. */
 export function createSignInMetrics(registry: Registry) {
   const failures = new Counter({
     name: 'transcript_receiver_sign_in_failures_total',
-    help: 'Requests to the admin API without a valid token, by cause',
+    help: 'Requests to the admin API without a valid token or ticket, by cause',
     labelNames: ['cause'],
     registers: [registry],
   });

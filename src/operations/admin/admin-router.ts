@@ -67,7 +67,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
   const routes = options.routes.filter((route) => route.path === path);
   for (const route of routes) {
     router[lowerCase(route.method)](path, async (request, response) => {
-      const access = signInTo(route, request, signIn);
+      const access = await signInTo(route, request, signIn);
       const peer = request.socket.remoteAddress;
       options.onSignedIn(access, peer);
       const body = route.body === undefined ? undefined : await readJson(request, options.limits);
@@ -117,9 +117,13 @@ function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
   return method.toLowerCase() as 'get' | 'post' | 'delete';
 }
 
-/** Signs in, and throws `right-missing` before any of the body is read. */
-function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Access {
-  const access = signIn.authenticate(request);
+/** Signs in, and rejects with `right-missing` before any of the body is read. */
+async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<Access> {
+  const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
+  const access =
+    ticket === null
+      ? signIn.authenticate(request)
+      : await signIn.ticket(ticket, paramsOf(request).id ?? '', request);
   if (route.right === null || access.may.has(route.right)) return access;
   throw new Problem(
     'right-missing',

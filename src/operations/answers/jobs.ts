@@ -100,6 +100,9 @@ export const jobMatchesSchema = z
   .meta({ id: 'JobMatches' });
 export type JobMatches = Answer<typeof jobMatchesSchema>;
 
+export const ticketSchema = z.strictObject({ ticket: z.string(), expires: instant }).meta({ id: 'Ticket' });
+export type Ticket = Answer<typeof ticketSchema>;
+
 export const takenSchema = z
   .strictObject({
     deliveryId: ulid,

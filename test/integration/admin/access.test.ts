@@ -225,6 +225,7 @@ describe('a token for one source', () => {
   it.each([
     ['erase', () => clinic.delete('/jobs/court-1')],
     ['acknowledge', () => clinic.post('/jobs/court-1/acknowledge').send({ reason: 'x' })],
+    ['get a ticket for', () => clinic.post('/jobs/court-1/ticket')],
     ['release a body of', () => clinic.post(`/quarantine/${bodies.court}/release`)],
     ['dismiss a body of', () => clinic.post(`/quarantine/${bodies.court}/dismiss`).send({ reason: 'x' })],
     ['cancel a replay of', () => clinic.delete(`/replays/${replays.court}`)],
@@ -367,6 +368,13 @@ describe('the record of access', () => {
       expect((await readsOf('q1')).map(({ actor }) => actor).sort()).toEqual(['desk', 'tester']);
     });
 
+    it('is recorded for a ticket when it is issued and when it is used', async () => {
+      const { ticket } = (await api.post('/jobs/j3/ticket')).body;
+      expect(await readsOf('j3')).toMatchObject([{ actor: 'desk', reason: 'ticket', items: [] }]);
+      await anonymous.get(`/jobs/j3/artefacts/transcript.json?ticket=${ticket}`).expect(200);
+      expect(await readsOf('j3')).toHaveLength(2);
+    });
+
     it('does not happen while the ledger cannot be written', async () => {
       const [ledger, away] = [join(service.folder, 'ledger'), join(service.folder, '.ledger-away')];
       await rename(ledger, away);
@@ -377,6 +385,10 @@ describe('the record of access', () => {
           if (path.includes('j4')) expect(status).toBe(503);
           if (status === 503) expect(text).not.toContain(path.includes('j4') ? '"format"' : BROKEN);
         }
+        expect((await api.post('/jobs/j4/ticket')).body).toMatchObject({
+          status: 503,
+          code: 'store-unavailable',
+        });
         const asked = { source: 'guarded', address: '127.0.0.1', headers: { 'X-T': CREDENTIAL } };
         expect((await adminApi(service).post('/explain').send(asked)).status).toBe(503);
         // What is no content is shown all the same.

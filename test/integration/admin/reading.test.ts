@@ -277,6 +277,16 @@ describe('an artefact', () => {
     expect((await api.get(path).set(changed)).status).toBe(200);
     expect((await api.get(path).set({ ...changed, 'if-range': etag })).status).toBe(206);
   });
+
+  it('opens with a ticket of its own job only', async () => {
+    const { body } = await api.post('/jobs/j1/ticket');
+    const open = (job: string, ticket: string) =>
+      anonymous.get(`/jobs/${job}/artefacts/transcript.json?ticket=${ticket}`);
+    expect((await open('j1', body.ticket)).text).toBe(TRANSCRIPT);
+    expect((await open('t1', body.ticket)).status).toBe(401);
+    expect((await open('j1', body.ticket.replace(/\.\d+\./, '.9999999999999.'))).status).toBe(401);
+    expect((await anonymous.get(`/jobs/j1?ticket=${body.ticket}`)).status).toBe(401);
+  });
 });
 
 describe('quarantine', () => {

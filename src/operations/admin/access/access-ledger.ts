@@ -13,7 +13,8 @@ export interface ContentRead {
   readonly peer: string | undefined;
   readonly jobId: string;
   readonly source: string | null;
-  readonly item: Omit<LedgerItem, 'outcome'>;
+  /** Null for a ticket, which opens all artefacts of the job. */
+  readonly item: Omit<LedgerItem, 'outcome'> | null;
 }
 
 /** A credential that an operator had checked. */
@@ -39,17 +40,18 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
   return {
     /**
      * Resolves when the ledger holds a line of this read. Rejects with `StoreError` when it cannot be written: then nothing may be
-     * shown. Reads of the same item with the same token from the same address share a line for a minute: a client may ask
+     * shown. Reads of the same item with the same token from the same address share a line for a minute, because a player asks
      * for many ranges.
      */
     read({ access: { actor }, peer, jobId, source, item }: ContentRead): Promise<void> {
-      const name = [actor, peer ?? '', jobId, item.key].join('\n');
+      const name = [actor, peer ?? '', jobId, item?.key ?? ''].join('\n');
       return reads.once(name, () =>
         ledger.append(
           accessLine({
             ...{ jobId, source, actor, peer, outcome: 'read' },
-            method: 'GET',
-            items: [{ ...item, outcome: 'read' }],
+            method: item === null ? 'POST' : 'GET',
+            reason: item === null ? 'ticket' : null,
+            items: item === null ? [] : [{ ...item, outcome: 'read' }],
           }),
         ),
       );

@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, scrypt, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, type ProblemCode } from '../../../domain/problem.js';
@@ -12,6 +12,8 @@ export type SignIn = ReturnType<typeof createSignIn>;
 export interface SignInOptions {
   /** Tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
+  /** Makes the key of a token that its tickets are signed with. Default: by scrypt. */
+  readonly deriveKey?: typeof deriveByScrypt;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
   /** Failed attempts per minute and peer that are answered at once; further ones get 429 after a delay. Default 100. */
@@ -22,13 +24,23 @@ export interface SignInOptions {
   readonly onFailure?: (failure: FailedSignIn) => void;
 }
 
+/** Milliseconds: long enough for a page that stays open, short enough to be of little use to a reader of a log. */
+const TICKET_LIFETIME = 3_600_000;
+
 /** Authenticates requests to the admin API. */
 export function createSignIn(options: SignInOptions) {
+  const { clock = Date.now, deriveKey = deriveByScrypt } = options;
+  const ticketKey = createTicketKeys(options.tokens, deriveKey);
   const tokens = Object.entries(options.tokens).map(([name, token]) => ({
     digest: digestOf(token.token),
     access: accessOf(name, token),
   }));
   const refuse: Refuse = createRefusal(options);
+
+  async function ticketMark(name: string, expires: number, jobId: string): Promise<Buffer> {
+    const key = await ticketKey(name);
+    return createHmac('sha256', key).update(`${name}\n${expires}\n${jobId}`).digest();
+  }
 
   return {
     /** What the token of the request permits. Throws `SignInRefusal`. */
@@ -44,11 +56,66 @@ export function createSignIn(options: SignInOptions) {
       const matching = tokens.filter(({ digest }) => timingSafeEqual(presented, digest));
       return matching[0]?.access ?? refuse(request, 'wrong', 'The bearer token is not valid.');
     },
+    /**
+     * A ticket for the artefacts of one job: for download links, which cannot send headers. It is derived
+     * from the token, so that every replica accepts it and it expires with the token.
+     */
+    async issueTicket(
+      actor: string,
+      jobId: string,
+    ): Promise<{ readonly ticket: string; readonly expires: string }> {
+      const expires = clock() + TICKET_LIFETIME;
+      const mark = (await ticketMark(actor, expires, jobId)).toString('base64url');
+      return { ticket: `${actor}.${expires}.${mark}`, expires: new Date(expires).toISOString() };
+    },
+    /** What the token permits that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
+    async ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<Access> {
+      const [, name, expires, mark] = /^([a-z0-9-]{1,64})\.(\d{1,16})\.([\w-]{43})$/.exec(ticket) ?? [];
+      const token = tokens.find(({ access }) => access.actor === name);
+      const detail = 'The ticket is not valid or has expired.';
+      if (token === undefined || mark === undefined) return refuse(request, 'ticket-wrong', detail);
+      // Checked before the key is used: an expired ticket must not serve for guessing the token.
+      if (Number(expires) <= clock()) return refuse(request, 'ticket-expired', detail);
+      const expected = await ticketMark(token.access.actor, Number(expires), jobId);
+      if (timingSafeEqual(expected, Buffer.from(mark, 'base64url'))) return token.access;
+      return refuse(request, 'ticket-wrong', detail);
+    },
   };
 }
 
 function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
+}
+
+/**
+ * Keys that tickets are signed with, one per admin token, by its name. Tickets are part of URLs, and one that leaks can be used to guess
+ * the token offline: so each guess has to be expensive. The key is derived instead of random, because every replica needs the same one;
+ * once, at first use, and one at a time: each derivation takes 32 MiB.
+ */
+function createTicketKeys(tokens: SignInOptions['tokens'], derive: typeof deriveByScrypt) {
+  const keys = new Map<string, Promise<Buffer>>();
+  let last: Promise<unknown> = Promise.resolve();
+  return (name: string): Promise<Buffer> => {
+    const known = keys.get(name);
+    if (known !== undefined) return known;
+    const token = Object.hasOwn(tokens, name) ? tokens[name] : undefined;
+    if (token === undefined) return Promise.reject(new Error(`there is no token ${name}`));
+    const key = last.then(() => derive(token.token, name));
+    last = key.catch(() => {});
+    keys.set(name, key);
+    return key;
+  };
+}
+
+/** 32 MiB and about 100 ms: some ten guesses a second and core; a plain hash allows millions. */
+const COST = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 };
+
+function deriveByScrypt(token: string, name: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(token, `transcript-receiver artefact ticket of ${name}`, 32, COST, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
 }
 
 export interface FailedSignIn {

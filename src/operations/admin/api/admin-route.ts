@@ -50,6 +50,8 @@ export interface RouteContract<
   readonly answers: Responses;
   /** Problems beside those that every operation can answer with. */
   readonly problems?: readonly ProblemCode[];
+  /** Whether a download ticket is accepted in place of a token: for elements of a page that cannot send headers. */
+  readonly ticket?: boolean;
   /** Whether a read has a deadline of its own and waits behind no other: what operators look at while everything else hangs. */
   readonly isUrgent?: boolean;
 }

@@ -7,10 +7,11 @@ import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { isKey } from '../../../store/object-key.js';
 import type { ObjectInfo } from '../../../store/object-store.js';
 import { otherPrefixesOf } from '../../actions/other-prefixes.js';
-import { jobMatchesSchema, jobSchema } from '../../answers/jobs.js';
+import { jobMatchesSchema, jobSchema, ticketSchema } from '../../answers/jobs.js';
 import type { AdminServices } from '../admin-services.js';
 import { findJobs } from '../jobs/find-jobs.js';
 import { inspectJob } from '../jobs/inspect-job.js';
+import { jobExtent } from '../jobs/job-extent.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { safeContentType, sendObject } from './content/download.js';
 import { JOB } from './request-schemas.js';
@@ -60,6 +61,10 @@ export function jobsRoutes(services: AdminServices): AdminRoute[] {
       tag: 'Jobs',
       summary: 'Download an artefact; ranges and If-None-Match are understood',
       params: JOB,
+      query: {
+        ticket: z.string().optional().describe('in place of the token, from POST /jobs/{id}/ticket'),
+      },
+      ticket: true,
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
       problems: ['not-found', 'range-not-satisfiable'],
       async handle({ params, request, response, access, peer }) {
@@ -71,6 +76,26 @@ export function jobsRoutes(services: AdminServices): AdminRoute[] {
         const read = { access, peer, jobId: params.id, source: metadata.source ?? null, item };
         await sendObject(services, info, form, () => services.accessLedger.read(read), request, response);
         return null;
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/jobs/:id/ticket',
+      right: 'read',
+      tag: 'Jobs',
+      summary: "A ticket that opens the job's artefacts for an hour, for links",
+      params: JOB,
+      body: z.strictObject({}),
+      answers: { 200: ticketSchema },
+      problems: ['not-found'],
+      async handle({ params, actor, access, peer }) {
+        const { scope } = access;
+        if (scope !== null && (await jobExtent(services, params.id, scope)) === 'none') {
+          throw new Problem('not-found', 'This job is not known here.');
+        }
+        const source = scope?.size === 1 ? ([...scope][0] ?? null) : null;
+        await services.accessLedger.read({ access, peer, jobId: params.id, source, item: null });
+        return ok(await services.signIn.issueTicket(actor, params.id));
       },
     }),
   ];

@@ -19,6 +19,8 @@ beforeAll(async () => {
     routes: [],
     signIn: {
       authenticate: refuse,
+      ticket: refuse,
+      issueTicket: refuse,
     },
     changes: { pass: (_response, change) => change() },
     reads: createReadGate(),

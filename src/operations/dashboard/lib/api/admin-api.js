@@ -26,7 +26,7 @@ export function problemWith(code) {
 }
 
 /** Relative to the page, so that a balancer can serve it below a path prefix. */
-const API = 'admin/api';
+export const API = 'admin/api';
 /** Milliseconds. Changes have no limit, because they can move media. */
 const READ_TIMEOUT = 30_000;
 let notifySignedOut = () => {};

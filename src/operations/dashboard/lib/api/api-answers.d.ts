@@ -10,7 +10,15 @@ import type {
 } from '../../../answers/deliveries.js';
 import type { explanationSchema } from '../../../answers/explanation.js';
 import type { Health, Names, Summary } from '../../../answers/health.js';
-import type { artefactSchema, Erased, Job, JobMatches, Refetched, Taken } from '../../../answers/jobs.js';
+import type {
+  artefactSchema,
+  Erased,
+  Job,
+  JobMatches,
+  Refetched,
+  Taken,
+  Ticket,
+} from '../../../answers/jobs.js';
 import type { QuarantinedBodyView, quarantineSchema, settlementSchema } from '../../../answers/quarantine.js';
 import type { ReconcileState } from '../../../answers/reconcile.js';
 import type {
@@ -77,6 +85,7 @@ export interface PostAnswers {
   '/reconcile': ReconcileState;
   /** The preview for `dryRun`. */
   '/replays': ReplayPreview | ReplayStarted;
+  [ticket: `/jobs/${string}/ticket`]: Ticket;
   [acknowledge: `/jobs/${string}/acknowledge`]: LedgerLine;
   [choose: `/jobs/${string}/choose`]: LedgerLine;
   [refetch: `/jobs/${string}/refetch`]: Refetched;
@@ -123,4 +132,5 @@ export type {
   SentEvents,
   Session,
   Summary,
+  Ticket,
 };

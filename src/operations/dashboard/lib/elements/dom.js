@@ -5,8 +5,8 @@
 
 /** @import { Child, Properties } from './element-types.js' */
 
-/** In-page routes: no other address is linked to or loaded. */
-const SAFE_ADDRESS = /^#\//;
+/** In-page routes and the admin API: no other address is linked to or loaded. */
+const SAFE_ADDRESS = /^(#|admin\/api)\//;
 const ADDRESS_ATTRIBUTES = new Set(['href', 'src']);
 /** Attributes that could run code or change the style of the page. */
 const FORBIDDEN = /^(style|srcdoc|action|formaction|xlink:href|srcset|on.*)$/i;
@@ -14,7 +14,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /**
  * Creates an HTML element. Event handlers such as `onclick` take a function; `undefined`, `null` and `false` omit an
- * attribute. Throws for forbidden attributes and for addresses outside the page.
+ * attribute. Throws for forbidden attributes and for addresses outside the page and the API.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag @param {Properties<HTMLElementTagNameMap[T]>} properties @param {Child[]} children
  * @returns {HTMLElementTagNameMap[T]}
@@ -110,7 +110,7 @@ function unplaced(node) {
 }
 
 /**
- * A link within the page.
+ * A link within the page or to the API.
  * @param {string} href @param {Child[]} text
  */
 export function link(href, ...text) {
@@ -125,16 +125,4 @@ export function elementById(id) {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`index.html has no element with the id ${id}`);
   return element;
-}
-
-/**
- * Has the browser save a file that the page has fetched.
- * @param {string} name @param {Blob} content
- */
-export function saveFile(name, content) {
-  const anchor = document.createElement('a');
-  anchor.href = URL.createObjectURL(content);
-  anchor.download = name;
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
 }

@@ -115,8 +115,10 @@ const ANY_ORIGIN = {
     expired
       ? `${retentionClassInWords(expired.kind)} expired: ${count(expired.objects, 'object')}`
       : 'Objects expired',
-  read: ({ items }) =>
-    `Content was read: ${listed(items.map(({ kind, key }) => (key.startsWith('quarantine/') ? 'quarantined body' : kindInWords(kind))))}`,
+  read: ({ items, reason }) =>
+    reason === 'ticket'
+      ? 'A ticket for downloads was issued'
+      : `Content was read: ${listed(items.map(({ kind, key }) => (key.startsWith('quarantine/') ? 'quarantined body' : kindInWords(kind))))}`,
   'signed-in': () => 'Signed in to the admin port',
   'sign-in-failed': () => 'A sign-in to the admin port failed',
   'credential-checked': ({ source, reason }) =>

@@ -1,10 +1,8 @@
 import { may } from '../../lib/api/session.js';
-import { button, unseen } from '../../lib/elements/button.js';
+import { unseen } from '../../lib/elements/button.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
-import { announce } from '../../lib/elements/notice.js';
 import { moment, section } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
 import { status } from '../../lib/elements/status.js';
 import { figure, table } from '../../lib/elements/table.js';
 import { bytes, clock } from '../../lib/text/format.js';
@@ -12,17 +10,16 @@ import { kindInWords, originInWords, provenanceOf } from '../../lib/text/ledger-
 import { expiredInWords } from '../../vendor/job-state.js';
 import { disputed, isConflict, otherVersions } from '../../vendor/next-steps.js';
 import { chooseArtefact } from './choose-version.js';
-import { saveArtefact } from './downloads.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
-/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
+/** @import { Downloads } from './downloads.js' */
 
 /**
  * What is stored for a job.
- * @param {Job} job @param {AbortSignal} signal ends downloads @param {Refresh} again
+ * @param {Job} job @param {Downloads} downloads @param {Refresh} again
  */
-export function artefactsSection(job, signal, again) {
+export function artefactsSection(job, downloads, again) {
   const { artefacts, expired, lost } = job;
   return section(
     { id: 'artefacts', title: 'Artefacts' },
@@ -37,7 +34,10 @@ export function artefactsSection(job, signal, again) {
             cell: (artefact) =>
               h('div', {}, moment(artefact.storedAt), h('p', { class: 'detail' }, storedBy(artefact, job))),
           },
-          may('read') && { name: 'Download', cell: ({ key }) => download(job.jobId, key, signal) },
+          may('read') && {
+            name: 'Download',
+            cell: ({ key }) => download(downloads.address(key), nameOf(key)),
+          },
         ]),
     lost.length > 0 &&
       table('Lost from the store', lost, ({ key }) => key, [
@@ -90,15 +90,9 @@ function versionStatus(artefact, { artefacts }) {
     : status('neutral', 'Copy of what counts');
 }
 
-/** @param {string} jobId @param {string} key @param {AbortSignal} signal */
-function download(jobId, key, signal) {
-  const onclick = (/** @type {ButtonEvent} */ { currentTarget }) =>
-    runAction(currentTarget, async () => {
-      announce('The download has begun.', 'busy');
-      await saveArtefact(jobId, key, signal);
-      return 'The download is complete.';
-    });
-  return button(['Download', unseen(` ${nameOf(key)}`)], onclick, 'plain small');
+/** @param {string} href @param {string} name */
+function download(href, name) {
+  return h('a', { href, download: name }, 'Download', unseen(` ${name}`));
 }
 
 /** @param {Pick<Artefact, 'key' | 'sha256'>} artefact */

@@ -11,6 +11,7 @@ import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { artefactsSection } from './artefacts-section.js';
 import { choicesOf } from './choose-version.js';
+import { createDownloads } from './downloads.js';
 import { importSection } from './import-section.js';
 import { erasedJobActions, otherActs, stepActs } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
@@ -22,12 +23,13 @@ import { notFoundYet, unknownJob } from './unknown-job.js';
 
 /** @import { Job, QuarantinedBody } from '../../lib/api/api-answers.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
+/** @import { Downloads } from './downloads.js' */
 
 /**
  * @typedef {object} JobParts
  * @property {string | null} chosen id of the delivery to highlight
  * @property {ReturnType<typeof createTranscriptSection>} transcript
- * @property {AbortSignal} signal aborts when the page is left
+ * @property {Downloads} downloads
  * @property {Refresh} again
  */
 
@@ -37,11 +39,12 @@ import { notFoundYet, unknownJob } from './unknown-job.js';
  */
 export function jobView(screen) {
   const jobId = screen.route.id;
+  const downloads = createDownloads(jobId);
   const chosen = screen.route.query.get('delivery');
   let pointedOut = chosen === null;
   /** @param {Job} job @param {readonly QuarantinedBody[]} bodies */
   const draw = (job, bodies) => {
-    screen.render(...pageOf(job, bodies, { chosen, transcript, signal: screen.signal, again }));
+    screen.render(...pageOf(job, bodies, { chosen, transcript, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
     pointedOut = true;
   };
@@ -52,7 +55,11 @@ export function jobView(screen) {
     const job = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch(problemWith('not-found'));
     if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
     else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));
-    else draw(job, await bodiesOf(job, signal));
+    else {
+      // A ticket is an access to content in the ledger.
+      if (may('read') && job.artefacts.length > 0) await downloads.renew();
+      draw(job, await bodiesOf(job, signal));
+    }
   });
 }
 
@@ -71,7 +78,7 @@ function isNothingFound({ artefacts, timeline, erasure, service }) {
 }
 
 /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
-function pageOf(job, bodies, { chosen, transcript, signal, again }) {
+function pageOf(job, bodies, { chosen, transcript, downloads, again }) {
   const { jobId, artefacts, timeline } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   const acts = job.erasure === null ? otherActs(job, steps, again) : erasedJobActions(job, again);
@@ -92,7 +99,7 @@ function pageOf(job, bodies, { chosen, transcript, signal, again }) {
       h('div', { class: 'column', 'data-key': 'left' }, content ?? [withoutContent(artefacts), history]),
       h('div', { class: 'column', 'data-key': 'right' }, acts, content && history, serviceSection(job)),
     ),
-    artefactsSection(job, signal, again),
+    artefactsSection(job, downloads, again),
     job.erasure === null && importSection(jobId, again),
   ];
 }

@@ -108,15 +108,14 @@ describe('the contract of a route', () => {
   });
 
   it('is broken by a member that no schema names, by an undeclared status and an undeclared problem', () => {
-    const tested = { at: '2026-03-04', status: 200, error: null, delivered: true };
-    const answer = { status: 200, type: 'application/json', json: tested };
-    expect(contractFault('POST', '/subscribers/crm/test', answer)).toMatch(/at/);
-    const json = { ...tested, at: '2026-03-04T00:00:00.000Z' };
-    expect(contractFault('POST', '/subscribers/crm/test', { ...answer, json })).toBeNull();
-    expect(contractFault('POST', '/subscribers/crm/test', { ...answer, json: { ...json, more: 1 } })).toMatch(
+    const answer = { status: 200, type: 'application/json', json: { ticket: 't', expires: '2026-03-04' } };
+    expect(contractFault('POST', '/jobs/j1/ticket', answer)).toMatch(/expires/);
+    const json = { ticket: 't', expires: '2026-03-04T00:00:00.000Z' };
+    expect(contractFault('POST', '/jobs/j1/ticket', { ...answer, json })).toBeNull();
+    expect(contractFault('POST', '/jobs/j1/ticket', { ...answer, json: { ...json, more: 1 } })).toMatch(
       /more/,
     );
-    expect(contractFault('POST', '/subscribers/crm/test', { ...answer, json, status: 201 })).toMatch(/201/);
+    expect(contractFault('POST', '/jobs/j1/ticket', { ...answer, json, status: 201 })).toMatch(/201/);
     const problem = { type: 't', title: 't', status: 409, code: 'conflict', detail: 'd' };
     const refused = { status: 409, type: 'application/problem+json', json: problem };
     expect(contractFault('POST', '/jobs/j1/acknowledge', refused)).toMatch(/conflict/);

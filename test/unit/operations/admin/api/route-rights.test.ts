@@ -21,6 +21,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /replays/:id': 'view',
   'POST /explain': 'view',
   'GET /jobs/:id/artefacts/*path': 'read',
+  'POST /jobs/:id/ticket': 'read',
   'GET /quarantine/:id': 'read',
   'GET /quarantine/:id/body': 'read',
   'POST /jobs/:id/refetch': 'repair',

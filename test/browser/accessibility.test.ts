@@ -55,13 +55,6 @@ const LOOKS = [
   { name: 'phone', colorScheme: 'light', viewport: { width: 360, height: 740 } },
 ] as const;
 
-/** The most lines of text that a row has: its cells that are shown, by the place of their middle. */
-const LINES_OF_DELIVERIES = `Math.max(...[...document.querySelectorAll('[data-key=deliveries] tbody tr')].map((row) =>
-  row.getBoundingClientRect().height / 28 < 1 ? 1 :
-  new Set([...row.cells].filter((cell) => cell.checkVisibility())
-    .map((cell) => cell.getBoundingClientRect())
-    .map(({ top, bottom }) => Math.round((top + bottom) / 2 / 12))).size))`;
-
 const places = (): [string, string][] => [
   ['', '.u-over'],
   ['summary', '[data-key=groups] tbody tr'],
@@ -81,18 +74,14 @@ const places = (): [string, string][] => [
 ];
 
 describe('on a phone', () => {
-  it('a delivery is two lines, however long its names are', async () => {
+  it('a delivery stays within the page, however long its names are', async () => {
     const long = `j${'0123456789'.repeat(6)}`;
     await sendCallback(service, `id=${long}&status=success`, '{"format":"2.9","results":[]}', JSON_TYPE);
     const dashboard = await openDashboard(browser, service, { viewport: { width: 390, height: 844 } });
     const { page } = dashboard;
-    for (const [path, shown] of [
-      ['', long],
-      ['deliveries', long],
-    ] as const) {
+    for (const path of ['', 'deliveries']) {
       await dashboard.go(path);
-      await page.getByRole('link', { name: shown }).first().waitFor();
-      expect([path, await page.evaluate(LINES_OF_DELIVERIES)]).toEqual([path, 2]);
+      await page.getByRole('link', { name: long }).first().waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     }
     expect(dashboard.trouble).toEqual([]);

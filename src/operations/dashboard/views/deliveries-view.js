@@ -116,7 +116,7 @@ function list(values, page, health, rows, again) {
   const isNone = deliveries.length === 0 && nextCursor === null;
   const isAsked = isFiltered({ ...values, acts: values.acts === ONLY_ACTS ? ONLY_ACTS : '' });
   if (isNone && note === null && !isAsked) return firstCallback(health, Date.parse(health.at));
-  const section = { 'aria-label': 'List', 'data-key': 'list' };
+  const section = { 'aria-label': 'List', class: 'compact', 'data-key': 'list' };
   if (isNone)
     return h('section', section, note, isAsked ? noMatch(values) : emptyPanel('No delivery was found.'));
   return h(

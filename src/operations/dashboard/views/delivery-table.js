@@ -13,7 +13,7 @@ import { reasonInWords } from '../vendor/reasons.js';
 /** @import { Child } from '../lib/elements/element-types.js' */
 
 /**
- * The columns in order. One that the styles do not name is shown with the details on narrow screens.
+ * The columns in order.
  * @type {readonly {name: string, cell: (line: LedgerLine, now: number) => Child}[]}
  */
 const COLUMNS = [

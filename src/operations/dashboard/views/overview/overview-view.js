@@ -43,7 +43,7 @@ export function overviewView(screen) {
       get('/health', { signal }),
       get('/summary', { query: { since, buckets: range.buckets }, signal }),
       // Lines are in the store, and the verdict is needed most while that is away.
-      get('/deliveries', { query: { limit: 8, without: 'acts' }, signal }).catch(
+      get('/deliveries', { query: { limit: 5, without: 'acts' }, signal }).catch(
         problemWith('store-unavailable'),
       ),
     ]);
@@ -61,7 +61,7 @@ export function overviewView(screen) {
 /** @param {Latest} latest @param {Health} health @param {number} now */
 function latestSection(latest, health, now) {
   return section(
-    { id: 'latest', title: 'Latest', beside: link('#/deliveries', 'All deliveries') },
+    { id: 'latest', title: 'Latest', look: 'compact', beside: link('#/deliveries', 'All deliveries') },
     latest instanceof ApiError
       ? h('p', { class: 'quiet' }, 'Unknown: the store cannot be read.')
       : latestTable(latest.deliveries, health, now),

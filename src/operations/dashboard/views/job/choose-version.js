@@ -2,10 +2,8 @@ import { post } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { unseen } from '../../lib/elements/button.js';
 import { h } from '../../lib/elements/dom.js';
-import { moment, section } from '../../lib/elements/panels.js';
 import { confirmed } from '../../lib/elements/run-action.js';
-import { status } from '../../lib/elements/status.js';
-import { bytes, capital, clock } from '../../lib/text/format.js';
+import { bytes, clock } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { conflictsWith, disputed, isConflict, otherVersions } from '../../vendor/next-steps.js';
 
@@ -79,34 +77,4 @@ function questionOf(jobId, versions) {
 /** "14:02:11, 230 B, SHA-256 6777a3b3f795" @param {Artefact} version */
 function versionInWords({ storedAt, size, sha256 }) {
   return `${clock(storedAt)}, ${bytes(size)}${sha256 === null ? '' : `, SHA-256 ${sha256.slice(0, 12)}`}`;
-}
-
-/**
- * What was chosen last of each artefact, by whom and why; null when nothing was.
- * @param {Job['timeline']} timeline
- */
-export function choicesOf(timeline) {
-  const last = new Map(
-    timeline.filter(({ outcome }) => outcome === 'chosen').map((line) => [line.items[0]?.key, line]),
-  );
-  if (last.size === 0) return null;
-  return section({ id: 'choice', title: 'Chosen', look: 'panel' }, [...last.values()].map(choice));
-}
-
-/** @param {Job['timeline'][number]} line */
-function choice({ actor, receivedAt, reason, items: [counting, before] }) {
-  return h(
-    'div',
-    { 'data-key': counting?.key },
-    h(
-      'p',
-      {},
-      status('good', capital(kindInWords(counting?.kind ?? ''))),
-      ` by ${actor ?? 'an operator'}, `,
-      moment(receivedAt),
-      `: ${reason ?? ''}`,
-    ),
-    counting && h('p', { class: 'detail mono' }, `${counting.key} is ${counting.sha256}`),
-    before && h('p', { class: 'detail mono' }, `before: ${before.sha256}, kept as ${before.key}`),
-  );
 }

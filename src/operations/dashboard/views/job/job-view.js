@@ -10,7 +10,6 @@ import { jobState } from '../../vendor/job-state.js';
 import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { artefactsSection } from './artefacts-section.js';
-import { choicesOf } from './choose-version.js';
 import { createDownloads } from './downloads.js';
 import { importSection } from './import-section.js';
 import { erasedJobActions, otherActs, stepActs } from './job-actions.js';
@@ -91,7 +90,6 @@ function pageOf(job, bodies, { chosen, transcript, downloads, again }) {
     omittedContext(timeline),
     // An erased job takes nothing any more: its acts are its steps.
     nextStepsSection(steps, job.erasure === null ? stepActs(jobId, again) : undefined),
-    choicesOf(timeline),
     // What was said comes first, on a phone as well; without it the history does.
     h(
       'div',

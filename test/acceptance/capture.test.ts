@@ -105,7 +105,7 @@ const read = (key: string): Promise<Buffer> => readFile(join(data, key));
 const jsonOf = async (key: string) => JSON.parse(String(await read(key)));
 
 describe('capture', () => {
-  it('archives transcript.json, .txt and .srt under the session id, with origin realtime in the ledger', () =>
+  it('archives transcript.json and .txt under the session id, with origin realtime in the ledger', () =>
     withSimulator({}, async (simulator) => {
       const { code, stdout } = await captureFile(simulator, [
         speech,
@@ -121,7 +121,7 @@ describe('capture', () => {
       });
       const id = simulator.sessions[0]?.id;
       expect(await visibleKeys(data, 'jobs/')).toEqual(
-        ['json', 'srt', 'txt'].map((type) => `jobs/${id}/transcript.${type}`),
+        ['json', 'txt'].map((type) => `jobs/${id}/transcript.${type}`),
       );
       expect(await jsonOf(`jobs/${id}/transcript.json`)).toMatchObject({
         format: '2.9',
@@ -131,7 +131,6 @@ describe('capture', () => {
       expect(String(await read(`jobs/${id}/transcript.txt`))).toBe(
         'Welcome to this call we are glad. That you could join us today let. Us\n',
       );
-      expect(String(await read(`jobs/${id}/transcript.srt`))).toContain('00:00:02,800 --> 00:00:05,550');
       expect(await ledgerOf(data)).toEqual([
         expect.objectContaining({
           v: 1,
@@ -159,11 +158,10 @@ describe('capture', () => {
       ]);
       expect(code).toBe(0);
       const folderOf = `calls/jobs/${simulator.sessions[0]?.id}`;
-      expect(await visibleKeys(data, `${folderOf}/`)).toHaveLength(3);
+      expect(await visibleKeys(data, `${folderOf}/`)).toHaveLength(2);
       expect((await ledgerOf(data))[0]?.items.map(({ kind }) => kind)).toEqual([
         'transcript.json-v2',
         'transcript.txt',
-        'transcript.srt',
       ]);
     }));
 
@@ -183,7 +181,7 @@ describe('capture', () => {
         status: 'success',
         outcome: 'stored',
         acknowledged: { frames: expect.any(Number), bytes: 192_000, seconds: 6 },
-        items: [{ outcome: 'created' }, { outcome: 'created' }, { outcome: 'created' }],
+        items: [{ outcome: 'created' }, { outcome: 'created' }],
       });
     }));
 

@@ -1,5 +1,4 @@
 import { transcriptJson } from '../../speech/realtime/transcript/transcript-json.js';
-import { transcriptSrt } from '../../speech/realtime/transcript/transcript-srt.js';
 import { transcriptText } from '../../speech/realtime/transcript/transcript-text.js';
 import type { CapturedFile, SessionContext } from './archive-session.js';
 import type { SessionEnd } from './run-session.js';
@@ -14,7 +13,6 @@ export function sessionTranscripts(
   dataName: string,
   { report, detail, finishedAt }: SessionEnd,
 ): CapturedFile[] {
-  const { segments, transcriptionConfig } = report;
   const json = transcriptJson(
     { ...report, id: jobId },
     {
@@ -24,14 +22,12 @@ export function sessionTranscripts(
       ...(detail === null ? {} : { incompleteReason: detail }),
     },
   );
-  const text = 'text/plain; charset=utf-8';
   return [
     { kind: 'transcript.json-v2', contentType: 'application/json', content: JSON.stringify(json) },
-    { kind: 'transcript.txt', contentType: text, content: transcriptText(segments) },
     {
-      kind: 'transcript.srt',
-      contentType: text,
-      content: transcriptSrt(segments, transcriptionConfig?.language),
+      kind: 'transcript.txt',
+      contentType: 'text/plain; charset=utf-8',
+      content: transcriptText(report.segments),
     },
   ];
 }

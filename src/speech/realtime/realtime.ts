@@ -64,7 +64,6 @@ export {
   transcriptJson,
 } from './transcript/transcript-json.js';
 export type { TranscriptSegment } from './transcript/transcript-segment.js';
-export { transcriptSrt } from './transcript/transcript-srt.js';
 export { transcriptText } from './transcript/transcript-text.js';
 export type * from './wire.js';
 

@@ -6,7 +6,6 @@ import {
   segmentOf,
   type TranscriptSegment,
 } from '../../../../../src/speech/realtime/transcript/transcript-segment.js';
-import { transcriptSrt } from '../../../../../src/speech/realtime/transcript/transcript-srt.js';
 import { transcriptText } from '../../../../../src/speech/realtime/transcript/transcript-text.js';
 import type { AddTranscript, RealtimeResult } from '../../../../../src/speech/realtime/wire.js';
 
@@ -161,64 +160,5 @@ describe('the assembled transcript', () => {
 
   it('is an empty text for silence', () => {
     expect(transcriptText([])).toBe('');
-    expect(transcriptSrt([])).toBe('');
-  });
-});
-
-describe('subtitles', () => {
-  it('hold every word once, in order, in cues that do not run backwards', () => {
-    fc.assert(
-      fc.property(timeline, cuts, (words, sizes) => {
-        const srt = transcriptSrt(assemble(finals(words, sizes)));
-        const cues = srt === '' ? [] : srt.split('\n\n').map((cue) => cue.trimEnd().split('\n'));
-        expect(cues.flatMap((lines) => lines.slice(2).join(' ').split(' '))).toEqual(
-          words.map(({ text }) => text),
-        );
-        expect(cues.map(([number]) => Number(number))).toEqual(cues.map((_, index) => index + 1));
-        for (const [, times, ...lines] of cues) {
-          expect(times).toMatch(/^\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}$/);
-          const [from, to] = String(times).split(' --> ');
-          expect(String(to) > String(from)).toBe(true);
-          expect(lines.length).toBeLessThanOrEqual(2);
-        }
-      }),
-    );
-  });
-
-  it('begin a new cue after a sentence, a pause and a change of speaker', () => {
-    const change: RealtimeResult = { type: 'speaker_change', start_time: 2, end_time: 2, alternatives: [] };
-    const results = [
-      word('One', 0, 0.4),
-      mark('.', 0.4, true),
-      word('Two', 0.5, 0.9),
-      mark(',', 0.9, false),
-      word('three', 1, 1.4),
-      change,
-      word('four', 2, 2.4),
-      word('five', 9, 9.4),
-    ];
-    const texts = transcriptSrt([segment(results)])
-      .split('\n\n')
-      .map((cue) => cue.split('\n')[2]);
-    expect(texts).toEqual(['One.', 'Two, three', 'four', 'five']);
-  });
-
-  it('break long cues near their middle', () => {
-    const results = Array.from({ length: 12 }, (_, index) => word('abcde', index * 0.3, index * 0.3 + 0.2));
-    const [, , first, second] = transcriptSrt([segment(results)]).split('\n');
-    expect([first, second]).toEqual([
-      'abcde abcde abcde abcde abcde abcde',
-      'abcde abcde abcde abcde abcde abcde',
-    ]);
-  });
-
-  it('put no blanks between words of languages that write none', () => {
-    const results = [word('今日', 0, 0.4), word('は', 0.4, 0.6), mark('。', 0.6, true)];
-    expect(transcriptSrt([segment(results)], 'ja')).toBe('1\n00:00:00,000 --> 00:00:00,600\n今日は。\n');
-  });
-
-  it('cannot be broken by what a word holds', () => {
-    const results = [word('a\n\n2\n00:00 --> 00:01', 3661.5, 3661.5)];
-    expect(transcriptSrt([segment(results)])).toBe('1\n01:01:01,500 --> 01:01:01,700\na 2 00:00 -> 00:01\n');
   });
 });

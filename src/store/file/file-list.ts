@@ -81,7 +81,7 @@ export async function* listFileFolders(root: FileRoot, prefix: string): AsyncGen
 }
 
 /** A missing store must not look empty, and a link must not lead out of it. */
-export async function assertReadable(root: FileRoot, folder: string): Promise<void> {
+async function assertReadable(root: FileRoot, folder: string): Promise<void> {
   await root.check();
   await guardIfThere(root, join(root.path, folder));
 }

@@ -1,5 +1,6 @@
 import { createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
+import { storeClock } from '../ledger/hours.js';
 import type { LedgerOptions } from '../ledger/write/ledger.js';
 import { type BufferPool, createBufferPool } from '../lib/memory/buffer-pool.js';
 import { ByteBudget } from '../lib/memory/byte-budget.js';
@@ -48,7 +49,7 @@ export async function openArchiveParts(
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
     retained: retentionViewOf(config, store),
-    clock: () => Date.now() + store.clockOffset(),
+    clock: storeClock(store),
   };
   return {
     store,

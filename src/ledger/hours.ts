@@ -1,4 +1,4 @@
-import { StoreError } from '../store/object-store.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { clockDifference } from '../store/store-remedies.js';
 import { LEDGER_FOLDER } from './ledger-keys.js';
 
@@ -55,6 +55,11 @@ export const MAX_CLOCK_OFFSET = 5 * 60_000;
 /** The hours that are not whole: at most two, oldest first. A replica whose clock is ahead of the store's writes to the next one. */
 export function openHours(now: number): string[] {
   return [...new Set([firstOpenHour(now), now, now + MAX_CLOCK_OFFSET].map(hourAt))];
+}
+
+/** A store's clock, in milliseconds since the epoch: the one that all processes share. */
+export function storeClock(store: Pick<ObjectStore, 'clockOffset'>, clock = Date.now): () => number {
+  return () => clock() + store.clockOffset();
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.js';
+import { storeClock } from '../../ledger/hours.js';
 import { mergeRegularly } from '../../ledger/merge/merge-regularly.js';
 import type { MergeReport } from '../../ledger/merge/merge-report.js';
 import { repeat } from '../../lib/time/repeat.js';
@@ -84,7 +85,7 @@ function regularSweep(
   return {
     parts: {
       ...{ store, ledger: parts.ledger, periods: config.retention },
-      clock: () => Date.now() + store.clockOffset(),
+      clock: storeClock(store),
     },
     isStoreReady,
     isBusy,

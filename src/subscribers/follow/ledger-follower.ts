@@ -1,4 +1,4 @@
-import { firstOpenHour, HOUR, isWhole, LISTED_AGAIN, openHours } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, isWhole, LISTED_AGAIN, openHours, storeClock } from '../../ledger/hours.js';
 import { listSegments } from '../../ledger/list-segments.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
@@ -52,7 +52,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
   let unread: number | null = place.before;
 
   /** The store's time: whether an hour is whole goes by it. */
-  const now = () => clock() + store.clockOffset();
+  const now = storeClock(store, clock);
   const log = createLogFollower({ store, hours: place.hours, clock: now, onLost, onUnlisted: onFault });
 
   /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: what is missing is asked for again. */

@@ -19,7 +19,7 @@ export function storeOptions({ store }: Config): StoreOptions {
       secretAccessKey: s3.secretAccessKey,
       checksum: s3.checksum,
       sse: encryption(s3),
-      storageClasses: s3.storageClass,
+      storageClass: s3.storageClass,
       tags: s3.tags,
       expectedBucketOwner: s3.expectedBucketOwner,
       lock: lock(s3),

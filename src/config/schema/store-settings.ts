@@ -1,10 +1,11 @@
-import { CONTENT_CLASSES } from '../../domain/kinds.js';
 import { optional, section, setting } from '../setting.js';
-import { storageClasses } from '../storage-classes.js';
 import * as types from '../value-types.js';
 
 const DAY = 86_400_000;
 const MIB = 1024 * 1024;
+
+/** Objects of the classes left out can be read only after a restore that takes hours. */
+const READABLE_AT_ONCE = /^(?!(GLACIER|DEEP_ARCHIVE)$)[A-Z0-9_]{1,64}$/;
 
 const s3 = section('Credentials default to the usual AWS chain.', {
   endpoint: optional(types.url(['http:', 'https:']), 'address', 'Not set: AWS.'),
@@ -43,9 +44,12 @@ const s3 = section('Credentials default to the usual AWS chain.', {
     "Not set: the account's default key.",
   ),
   storageClass: optional(
-    storageClasses(),
-    'text, or map of kind to text',
-    `Kinds: ${CONTENT_CLASSES.join(', ')}.`,
+    types.text(
+      READABLE_AT_ONCE,
+      'a storage class that can be read at once, such as STANDARD_IA or GLACIER_IR',
+    ),
+    'text',
+    'Of artefacts, conflicts and quarantined bodies.',
   ),
   tags: setting(
     types.flag(),

@@ -19,8 +19,8 @@ export interface S3Settings {
    */
   readonly checksum?: S3ChecksumMode | undefined;
   readonly sse?: S3Encryption | null | undefined;
-  /** Storage classes of objects with content of jobs, by kind, e.g. `{ data: 'STANDARD_IA' }`. All others have the bucket's. */
-  readonly storageClasses?: Readonly<Record<string, string>> | null | undefined;
+  /** Storage class of objects with content of jobs, e.g. `STANDARD_IA`. All others have the bucket's. */
+  readonly storageClass?: string | null | undefined;
   /** Puts `kind` and `source` as object tags on objects with content of jobs. Default false. */
   readonly tags?: boolean | undefined;
   /** Account id: S3 refuses every request when the bucket belongs to another account. Default: not checked. */

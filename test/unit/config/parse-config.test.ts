@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Config, parseConfig } from '../../../src/config/config.js';
 import { ConfigError, renderFault } from '../../../src/config/config-error.js';
-import { CONTENT_CLASSES, RETENTION_CLASSES } from '../../../src/domain/kinds.js';
+import { RETENTION_CLASSES } from '../../../src/domain/kinds.js';
 
 const SECRET = 'a-secret-of-good-length';
 
@@ -65,20 +65,6 @@ describe('parseConfig', () => {
     expect(() => Object.assign(config, { log: null })).toThrow(TypeError);
     expect(() => Object.assign(config.sources.default?.allow ?? [], ['any'])).toThrow(TypeError);
     expect(() => Object.assign(config.sources, { other: null })).toThrow(TypeError);
-  });
-
-  it('reads one storage class as that of all artefacts, and a map as it is', () => {
-    const classesOf = (storageClass: unknown) =>
-      parseConfig({ store: { s3: { storageClass } } }).store.s3.storageClass;
-    const artefacts = CONTENT_CLASSES.filter((kind) => kind !== 'quarantine');
-    expect(classesOf('STANDARD_IA')).toEqual(
-      Object.fromEntries(artefacts.map((kind) => [kind, 'STANDARD_IA'])),
-    );
-    expect(classesOf({ data: 'GLACIER_IR', quarantine: 'STANDARD_IA', jobinfo: null })).toEqual({
-      data: 'GLACIER_IR',
-      quarantine: 'STANDARD_IA',
-    });
-    expect(classesOf(null)).toBeNull();
   });
 
   it('reads an account id with and without quotes', () => {
@@ -255,16 +241,6 @@ describe('parseConfig', () => {
       'a class that cannot be read at once',
       { store: { s3: { storageClass: 'DEEP_ARCHIVE' } } },
       /read at once/,
-    ],
-    [
-      'such a class of one kind',
-      { store: { s3: { storageClass: { transcript: 'STANDARD_IA', data: 'GLACIER' } } } },
-      /expected for data a storage class that can be read at once/,
-    ],
-    [
-      'a class of an unknown kind',
-      { store: { s3: { storageClass: { media: 'STANDARD_IA' } } } },
-      new RegExp(`expected a map whose kinds are among ${CONTENT_CLASSES.join(', ')}, not media$`),
     ],
     [
       'an account whose leading zeros YAML has dropped',

@@ -82,11 +82,11 @@ export function objectHeaders(
 }
 
 /**
- * Classes are for content of jobs alone: those for infrequent access have a minimum size and age, at which they would
+ * A class is for content of jobs alone: those for infrequent access have a minimum size and age, at which they would
  * also bill the canary and ledger segments.
  */
-export function storageClassOf({ storageClasses }: S3Settings, { content }: ObjectHeaders): string | null {
-  return (storageClasses && content && storageClasses[content.kind]) ?? null;
+export function storageClassOf({ storageClass }: S3Settings, { content }: ObjectHeaders): string | null {
+  return (content && storageClass) ?? null;
 }
 
 /** Object tags as S3 takes them: like the query of a URL. */

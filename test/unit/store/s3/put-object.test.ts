@@ -142,17 +142,12 @@ describe('an S3 create', () => {
     });
   });
 
-  it('asks for the storage class of the kind of content, small and in parts', async () => {
-    await createWhile([], { storageClasses: { data: 'STANDARD_IA' } });
+  it('asks for the storage class of content of jobs, small and in parts', async () => {
+    await createWhile([], { storageClass: 'STANDARD_IA' });
     const artefact = { ...HEADERS, content: { kind: 'data', source: 'intake' } };
-    await under.store.create('transcript', BODY, {
-      ...HEADERS,
-      content: { kind: 'transcript', source: 'x' },
-    });
     await under.store.create('artefact', BODY, artefact);
     await under.store.replace('.canary/replica', BODY, HEADERS);
     expect(puts().map(({ headers }) => headers['x-amz-storage-class'])).toEqual([
-      undefined,
       undefined,
       'STANDARD_IA',
       undefined,

@@ -2,6 +2,7 @@ import type { OtherWork } from '../domain/other-work.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../ledger/ledger-keys.js';
 import { PROOF_NAME } from '../store/object-key.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { PROBE_TAGS } from '../store/probe/probe-tags.js';
 import type { Erasures } from './erasure/erasures.js';
 import {
   ALL_REPORTS,
@@ -34,9 +35,6 @@ interface PlacesConfig {
   readonly subscribers: Readonly<Record<string, unknown>>;
 }
 
-/** No rule of an operator selects them. */
-const PROOF_TAGS = { kind: 'probe', source: 'probe' };
-
 const SOME_CALLBACKS = [QUARANTINE_INDEX, CONFLICT_CLAIMS_FOLDER];
 
 const WORK: readonly (readonly [prefix: string, work: OtherWork])[] = [
@@ -68,7 +66,7 @@ export function storePlaces(
   });
   const placeOfContent = (prefix: string, needing: readonly string[]): StorePlace => ({
     ...place(prefix, needing),
-    prove: () => store.prove(prefix + PROOF_NAME, PROOF_TAGS),
+    prove: () => store.prove(prefix + PROOF_NAME, PROBE_TAGS),
   });
   const keyPrefixes = new Set(Object.values(sources).map(({ keyPrefix }) => keyPrefix));
   const ofSubscribers = Object.keys(subscribers).length === 0 ? [] : WORK_FOR_SUBSCRIBERS;

@@ -94,6 +94,9 @@ export interface ObjectStore {
    */
   sweepUploads(olderThan: Date): Promise<number>;
 
+  /** Object tags of an object; null when it is missing. Left out by stores that put none on objects. */
+  tags?(key: string): Promise<Readonly<Record<string, string>> | null>;
+
   /** Expires objects. Left out by stores whose own rules do. */
   readonly expiry?: ObjectExpiry;
 
@@ -173,7 +176,7 @@ export interface ObjectHeaders {
 }
 
 /** Properties by which an operator's rules distinguish objects: object tags, storage classes. */
-interface ContentTags {
+export interface ContentTags {
   readonly kind: string;
   readonly source: string;
 }

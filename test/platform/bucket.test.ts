@@ -27,6 +27,7 @@ const PERMISSION: Readonly<Record<string, string | readonly string[]>> = {
   ListParts: 's3:ListMultipartUploadParts',
   ListMultipartUploads: 's3:ListBucketMultipartUploads',
   GetObject: 's3:GetObject',
+  GetObjectTagging: 's3:GetObjectTagging',
   // Headers of a version, with its retention.
   HeadObject: ['s3:GetObject', 's3:GetObjectVersion', 's3:GetObjectRetention', 's3:GetObjectLegalHold'],
   ListObjectsV2: 's3:ListBucket',

@@ -122,6 +122,7 @@ describe('copy-store on a real S3 server', () => {
       expect(await contentsOf(to)).toEqual(expected);
       expect(await run(from, to)).toMatchObject({ copied: 0, there: 5, faultCount: 0 });
     }
+    expect(await first.tags?.('jobs/j3/data')).toEqual({ kind: 'data', source: 'intake' });
     const ids = await Promise.all([source, first, second, back].map((store) => store.identity()));
     expect(new Set(ids).size).toBe(4);
   });

@@ -48,6 +48,7 @@ export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectS
     };
   }
 
+  const { tags } = store;
   return {
     ...store,
     head: (key) => asked('head', () => store.head(key)),
@@ -56,6 +57,7 @@ export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectS
     keys: (...args) => listed(store.keys(...args)),
     folders: (prefix) => listed(store.folders(prefix)),
     identity: () => asked('identity', () => store.identity()),
+    ...(tags && { tags: (key: string) => asked('tags', () => tags(key)) }),
     create: (...args) => bounded('create', store.create(...args)),
     startUpload: async (...args) => boundedUpload(await bounded('startUpload', store.startUpload(...args))),
     delete: (key) => bounded('delete', store.delete(key)),

@@ -116,6 +116,7 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
     abortUploads: timed('abortUploads', store.abortUploads),
     traces: (folder) => timedListing('traces', folder, store.traces(folder)),
     sweepUploads: timed('sweepUploads', store.sweepUploads),
+    ...(store.tags && { tags: timed('tags', store.tags, resultOfRead) }),
     ...(store.expiry && { expiry: measureExpiry(store.expiry) }),
     identity: store.identity,
     begin: store.begin,

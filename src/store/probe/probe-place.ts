@@ -13,8 +13,12 @@ export interface ProbePlace {
   readonly uploads: PendingUpload[];
 }
 
-export async function textAt(store: Pick<ObjectStore, 'read'>, key: string): Promise<string | null> {
-  const reading = await store.read(key);
+export async function textAt(
+  store: Pick<ObjectStore, 'read'>,
+  key: string,
+  range?: Parameters<ObjectStore['read']>[1],
+): Promise<string | null> {
+  const reading = await store.read(key, range);
   return reading && text(reading.body);
 }
 

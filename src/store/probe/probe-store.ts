@@ -11,7 +11,9 @@ import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 import { impatientStore } from './impatient-store.js';
 import { probeListing } from './probe-listing.js';
+import { probeLives } from './probe-lives.js';
 import { type ProbePlace, textAt } from './probe-place.js';
+import { probeTags } from './probe-tags.js';
 
 /**
  * Whether a condition holds. `ignored`: an object was overwritten without a concurrent writer. `racy`: only concurrent
@@ -72,14 +74,14 @@ export async function probeStore(store: ObjectStore, callTimeout = 10_000): Prom
   try {
     const failed = await writeAndReadBack(place);
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;
-    const fault = failed?.reason ?? traits?.fault ?? null;
+    const fault = failed?.reason ?? traits?.fault ?? (await probeTags(place));
     if (fault !== null) return unusable(fault, failed?.condition ?? null);
     const put = await tryCondition(() => conditionalPut(place, races.puts));
     const complete = await tryCondition(() => conditionalComplete(place, races.completions));
     const found = withTraits(report(put, complete, null), traits);
     // Nothing more can be written.
     if (put.finding === 'refused') return found;
-    const unfit = await probeListing(place);
+    const unfit = (await probeListing(place)) ?? (await probeLives(place));
     return unfit === null ? found : { ...unusable(unfit, null), unfit };
   } catch (error) {
     return unusable((error as Error).message, conditionOf(error));
@@ -126,7 +128,7 @@ function report(put: Tried, complete: Tried, fault: string | null): ProbeReport 
   const findings =
     fault === null
       ? [
-          'Objects are written, read back and listed in order.',
+          'Objects are written, read back, listed in order and deleted.',
           `Conditional writes ${inWords(put)}.`,
           `Conditional completions of uploads ${inWords(complete)}.`,
         ]

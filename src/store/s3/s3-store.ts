@@ -5,6 +5,7 @@ import { type CreateResult, type ObjectHeaders, type ObjectStore, StoreError } f
 import { DOCUMENT_HEADERS, readDocument } from '../read-document.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
 import { bucketTraits } from './bucket/bucket-traits.js';
+import { readTags } from './bucket/read-tags.js';
 import { openBucket, type S3Bucket } from './bucket/s3-bucket.js';
 import { copyObject } from './copy-object.js';
 import { listObjects, listS3Folders } from './list-objects.js';
@@ -131,6 +132,13 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     },
 
     sweepUploads: (olderThan) => sweepS3Uploads(bucket, olderThan),
+
+    ...(options.settings.tags && {
+      async tags(key: string) {
+        assertKey('tags', key);
+        return readTags(bucket, key);
+      },
+    }),
 
     clockOffset: () => bucket.clock.ahead,
 

@@ -124,10 +124,7 @@ describe('copyStore', () => {
     }
     for (const folder of ['.canary/', '.probe/', '.conflicts/'])
       expect(await contentsOf(to, folder)).toEqual({});
-    const [upload] = standIn.requests.filter(
-      ({ operation, key }) => operation === 'CreateUpload' && key.endsWith('jobs/j1/data'),
-    );
-    expect(upload?.headers['x-amz-tagging']).toBe('kind=data&source=intake');
+    expect(await to.tags?.('jobs/j1/data')).toEqual({ kind: 'data', source: 'intake' });
     const order = written().filter((key) => !key.startsWith('.store/'));
     expect(order.slice(0, 3).sort()).toEqual([
       '.erasure-log/01J-j9',

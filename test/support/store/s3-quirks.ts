@@ -39,6 +39,12 @@ function status(operation: string, code: number, body = ''): Quirk {
   };
 }
 
+/** Answers without doing anything. */
+function ignored(operation: string, code: number): Quirk {
+  return (request, proper) =>
+    request.operation === operation ? { status: code, headers: {}, body: Buffer.alloc(0) } : proper(request);
+}
+
 function refused(operation: string): Quirk {
   return (request, proper) =>
     request.operation === operation ? s3Error(501, 'NotImplemented') : proper(request);
@@ -117,6 +123,23 @@ export const UNFIT: Readonly<Record<string, readonly [Quirk, RegExp]>> = {
     listing((objects) => objects.map((each) => each.replace(/<LastModified>.*<\/LastModified>/, ''))),
     /no size or no time/,
   ],
+  'no ranges': [
+    (request, proper) => proper({ ...request, headers: { ...request.headers, range: undefined } }),
+    /\(Range\)/,
+  ],
+  'DELETE that does nothing': [ignored('DeleteObject', 204), /still has an object/],
+  'no DELETE': [refused('DeleteObject'), /delete: .*501/],
+  'uploads that are not listed': [
+    (request, proper) => {
+      const answer = proper(request);
+      return request.operation === 'ListUploads'
+        ? withBody(answer, (text) => text.replace(/<Upload>.*<\/Upload>/, ''))
+        : answer;
+    },
+    /does not list uploads/,
+  ],
+  'an abort that does nothing': [ignored('AbortUpload', 204), /abort: parts of the upload of .* are left/],
+  'no abort': [refused('AbortUpload'), /abort: the server does not know this kind of request/],
   'other bytes': [
     (request, proper) => {
       const answer = proper(request);

@@ -74,6 +74,15 @@ const HANDLERS: Record<string, Handler> = {
       ? s3Error(404, 'NoSuchLifecycleConfiguration')
       : ok(xml('LifecycleConfiguration', lifecycle)),
 
+  GetTagging(state, { key }) {
+    const object = state.objects.get(key);
+    if (!object) return s3Error(404, 'NoSuchKey');
+    const tags = [...new URLSearchParams(object.headers['x-amz-tagging'])].map(
+      ([name, value]) => `<Tag><Key>${name}</Key><Value>${value}</Value></Tag>`,
+    );
+    return ok(xml('Tagging', `<TagSet>${tags.join('')}</TagSet>`));
+  },
+
   ListObjects: (state, { query }) => ok(listObjectsXml(state, query)),
 
   ListVersions: (state, { query }) => ok(listVersionsXml(state, query)),

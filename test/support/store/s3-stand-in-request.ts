@@ -35,6 +35,7 @@ function operationOf(
   if (query.has('lifecycle')) return 'GetLifecycle';
   if (query.has('versioning')) return 'GetVersioning';
   if (query.has('object-lock')) return 'GetObjectLock';
+  if (query.has('tagging')) return 'GetTagging';
   if (query.has('versions')) return 'ListVersions';
   if (key === '') return query.has('uploads') ? 'ListUploads' : 'ListObjects';
   if (method === 'POST') return query.has('uploads') ? 'CreateUpload' : 'CompleteUpload';

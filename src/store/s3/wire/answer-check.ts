@@ -30,6 +30,7 @@ const PROMISED: Readonly<Record<string, Promised>> = {
   PutObject: WRITTEN,
   UploadPart: WRITTEN,
   UploadPartCopy: document('CopyPartResult'),
+  GetObjectTagging: document('Tagging'),
   GetObject: { statuses: [200, 206], headers: ['etag', 'content-length'], root: null },
   HeadObject: { statuses: [200], headers: ['etag', 'content-length'], root: null },
   DeleteObject: REMOVED,

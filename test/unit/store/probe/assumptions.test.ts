@@ -21,7 +21,7 @@ describe('a server that differs from S3 in', () => {
     });
 
   /** Ends the start: no later attempt finds anything else. */
-  const ENDS_THE_START = ['listings by hash', 'no StartAfter', 'no Delimiter'];
+  const ENDS_THE_START = ['listings by hash', 'no StartAfter', 'no Delimiter', 'uploads that are not listed'];
 
   it.each(Object.entries(UNFIT))('%s is refused by name', async (name, [quirk, message]) => {
     place.standIn.quirk = quirk;

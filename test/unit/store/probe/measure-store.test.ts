@@ -73,15 +73,17 @@ describe('a measured store', () => {
     expect(under.standIn.state.uploads.size).toBe(0);
     expect(store.traits).toBe(under.store.traits);
     expect(store.expiry).toBeUndefined();
+    expect(store.tags).toBeUndefined();
   });
 
-  it('reports the expiry of the stores that have one', async () => {
+  it('reports tags and expiry of the stores that have them', async () => {
     const found = { key: 'a', size: 1, modifiedAt: new Date(0) };
     const ends = ['removed', 'missing', 'replaced'] as const;
     let removed = 0;
     const store = measureStore(
       {
         ...under.store,
+        tags: async (key) => (key === 'a' ? { kind: 'data' } : null),
         expiry: {
           async *older() {
             yield found;
@@ -91,10 +93,12 @@ describe('a measured store', () => {
       },
       [(operation, result) => calls.push(`${operation} ${result}`)],
     );
+    expect(await store.tags?.('a')).toEqual({ kind: 'data' });
+    expect(await store.tags?.('b')).toBeNull();
     const search = { before: () => 0, onUnreadable: () => {} };
     for await (const each of store.expiry?.older('', search) ?? []) expect(each).toBe(found);
     for (const end of ends) expect(await store.expiry?.remove(found)).toBe(end);
-    expect(calls).toEqual(['older ok', 'expire ok', 'expire absent', 'expire ok']);
+    expect(calls).toEqual(['tags ok', 'tags absent', 'older ok', 'expire ok', 'expire absent', 'expire ok']);
   });
 
   it('reports the parts, completion and abort of uploads', async () => {

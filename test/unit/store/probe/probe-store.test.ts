@@ -119,6 +119,40 @@ describe('probing a store', () => {
     expect(warnings.join()).toMatch(/locks every new object \(governance for 30 days\).*canary.*8,640/);
   });
 
+  it('takes an S3 with tags that keeps them, and removes what it wrote', async () => {
+    const { store, standIn } = await standInStore({ tags: true });
+    expect((await probeBriefly(store)).trustworthy).toBe(true);
+    const tagged = standIn.requests.filter(({ headers }) => headers['x-amz-tagging'] !== undefined);
+    expect(tagged.map(({ operation }) => operation)).toEqual(['PutObject', 'CreateUpload']);
+    expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['refuses them', 'PutObject', /cannot be written.*s3:PutObjectTagging .*403 AccessDenied/],
+    ['refuses them in parts', 'CreateUpload', /cannot be written.*s3:PutObjectTagging .*403 AccessDenied/],
+    ['hides them', 'GetTagging', /cannot be read back.*s3:GetObjectTagging .*403 AccessDenied/],
+  ])('does not take an S3 with tags that %s', async (_, refused, message) => {
+    const { store, standIn } = await standInStore({ tags: true });
+    standIn.misbehave = ({ operation, headers }) =>
+      operation === refused && (headers['x-amz-tagging'] !== undefined || refused === 'GetTagging')
+        ? { kind: 'answer', status: 403, code: 'AccessDenied' }
+        : null;
+    const report = await probe(store);
+    expect(report.writable).toBe(false);
+    expect(report.findings.join()).toMatch(message);
+    expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
+  });
+
+  it.each(['tagged', 'tagged-in-parts'])('does not take an S3 that ignores the tags of %s', async (name) => {
+    const { store, standIn } = await standInStore({ tags: true });
+    standIn.misbehave = ({ operation, key }) => {
+      const object = standIn.state.objects.get(key);
+      if (operation === 'GetTagging' && key.endsWith(`/${name}`)) delete object?.headers['x-amz-tagging'];
+      return null;
+    };
+    expect((await probeBriefly(store)).findings.join()).toMatch(/does not keep object tags/);
+  });
+
   it('does not take a bucket without Object Lock that is to be locked', async () => {
     const place = await openStandInStore({ lock: { mode: 'GOVERNANCE', days: 1, folders: [] } });
     try {
@@ -138,6 +172,16 @@ describe('probing a store', () => {
       operation === 'GetVersioning' ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
     expect((await probeBriefly(store)).findings).toHaveLength(3);
   });
+
+  it.each(['DeleteObject', 'AbortUpload', 'ListParts', 'ListUploads'])(
+    'uses a bucket that denies %s, without which only leftovers stay',
+    async (name) => {
+      const { store, standIn } = await standInStore();
+      standIn.misbehave = ({ operation }) =>
+        operation === name ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
+      expect(await probeBriefly(store)).toMatchObject({ writable: true, trustworthy: true });
+    },
+  );
 
   it('distinguishes an S3 that rejects conditions from one that ignores them', async () => {
     const { store, standIn } = await standInStore();

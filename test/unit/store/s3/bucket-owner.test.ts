@@ -20,6 +20,7 @@ describe('an S3 store that expects an owner of its bucket', () => {
     await (await store.startUpload('a/4', HEADERS)).abort();
     (await store.read('a/1'))?.body.resume();
     await store.head('a/1');
+    await store.tags?.('a/1');
     for await (const _ of store.list('')) break;
     for await (const _ of store.folders('')) break;
     for await (const _ of store.traces('a/')) break;
@@ -31,7 +32,7 @@ describe('an S3 store that expects an owner of its bucket', () => {
     const settings = { endpoint, expectedBucketOwner: OWNER, forcePathStyle: true };
     const keys = { accessKeyId: 'AKIATEST', secretAccessKey: 'very-secret-key' };
     await readLifecycle({ bucket: 'bucket', prefix: '', settings: { ...settings, ...keys } });
-    expect(new Set(standIn.requests.map(({ operation }) => operation)).size).toBe(15);
+    expect(new Set(standIn.requests.map(({ operation }) => operation)).size).toBe(16);
     for (const { operation, headers } of standIn.requests) {
       expect([operation, headers['x-amz-expected-bucket-owner']]).toEqual([operation, OWNER]);
       expect(headers.authorization).toMatch(/SignedHeaders=[^,]*;x-amz-expected-bucket-owner[;,]/);

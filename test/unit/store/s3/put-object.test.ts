@@ -170,6 +170,8 @@ describe('an S3 create', () => {
     await under.store.startUpload('other', HEADERS);
     const begun = under.standIn.requests.filter(({ operation }) => operation === 'CreateUpload');
     expect(begun.map(({ headers }) => headers['x-amz-tagging'])).toEqual([tagging[1], undefined]);
+    expect(await under.store.tags?.('artefact')).toEqual({ kind: 'data', source: 'intake é' });
+    expect(await under.store.tags?.('missing')).toBeNull();
   });
 
   it('locks artefacts and the named folders alone, small and in parts, with the checksum that AWS demands', async () => {

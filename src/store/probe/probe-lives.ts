@@ -1,0 +1,49 @@
+import { conditionOf } from '../store-condition.js';
+import { collected, type ProbePlace, textAt } from './probe-place.js';
+
+/**
+ * Reads a range of an object, deletes it, and aborts an upload. Null, or what the store does that no setting makes up for. What its
+ * permissions deny is left out: without them objects cannot be erased, which docs/stores.md says. Throws `StoreError` for what may pass.
+ */
+export async function probeLives(place: ProbePlace): Promise<string | null> {
+  return (await range(place)) ?? (await deletion(place)) ?? (await abortion(place));
+}
+
+async function range({ store, newKey, headers }: ProbePlace): Promise<string | null> {
+  const key = newKey('range');
+  await store.create(key, Buffer.from('0123456789'), headers);
+  return (await textAt(store, key, { start: 2, end: 4 })) === '234'
+    ? null
+    : 'it does not give a range of an object (Range)';
+}
+
+async function deletion({ store, folder, newKey, headers }: ProbePlace): Promise<string | null> {
+  const key = newKey('deleted/object');
+  await store.create(key, Buffer.from('probe'), headers);
+  try {
+    await store.delete(key);
+  } catch (error) {
+    if (conditionOf(error) === 'denied') return null;
+    throw error;
+  }
+  if ((await store.head(key)) !== null) return 'it still has an object that it has deleted';
+  const listed = await collected(store.list(`${folder}deleted/`));
+  return listed.length === 0 ? null : 'it still lists an object that it has deleted';
+}
+
+async function abortion({ store, folder, newKey, headers, uploads }: ProbePlace): Promise<string | null> {
+  const key = newKey('aborted/upload');
+  const upload = await store.startUpload(key, headers);
+  uploads.push(upload);
+  await upload.write(Buffer.from('probe'));
+  if ((await store.head(key)) !== null) return 'an upload is visible before it is complete';
+  try {
+    const aborted = await store.abortUploads(`${folder}aborted/`);
+    return aborted > 0
+      ? null
+      : 'it does not list uploads that were begun, so that those of dead replicas would stay';
+  } catch (error) {
+    if (conditionOf(error) === 'denied') return null;
+    throw error;
+  }
+}

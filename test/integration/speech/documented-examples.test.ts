@@ -105,8 +105,7 @@ describe('the documented examples of live sessions', () => {
         },
       },
     );
-    expect(printed.at(-2)).toEqual(['Welcome to this call we are glad. That you could\n']);
-    expect(String(printed.at(-1))).toContain('00:00:00,000 --> ');
+    expect(printed.at(-1)).toEqual(['Welcome to this call we are glad. That you could\n']);
   });
 
   it('keep what was final when a session breaks, and say where to resume', async () => {

@@ -46,8 +46,6 @@ const ORDERS = { outcome: 'replayed', job: null } as const;
 const READS_AT_ONCE = 16;
 /** Older replays are not gone on with: the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
-/** By then every replica has written what it creates, however wrong its clock is. */
-const SETTLED = 3_600_000;
 
 /** The replays of all replicas. Runs those that are created here, and goes on with those that no replica works on. */
 export function createReplays(options: ReplaysOptions) {
@@ -58,8 +56,6 @@ export function createReplays(options: ReplaysOptions) {
   const running = new Map<string, Promise<unknown>>();
   /** Replays that have ended never change again, and are not read again. */
   const ended = new Set<string>();
-  /** All before this id have ended, or are too old: they are not listed again either. */
-  let first = firstIdAt(Date.now() - MAX_AGE);
   let search: ReturnType<typeof repeat> | null = null;
 
   function launch(state: ReplayState): void {
@@ -70,17 +66,14 @@ export function createReplays(options: ReplaysOptions) {
   }
 
   async function launchAbandoned(): Promise<void> {
-    const settled = firstIdAt(Date.now() - SETTLED);
-    // The clock was set back: what is created now has lower ids again.
-    if (settled < first) first = settled;
+    const first = firstIdAt(Date.now() - MAX_AGE);
+    for (const id of ended) if (id < first) ended.delete(id);
     const ids = await Array.fromAsync(replays.idsFrom(first));
     // The newest first: another replica goes on within a minute, however many have ended.
     for (const id of ids.toReversed()) {
       if (stopping.signal.aborted) return;
       await goOn(id);
     }
-    first = ids.find((id) => id >= settled || !ended.has(id)) ?? settled;
-    for (const id of ended) if (id < first) ended.delete(id);
   }
 
   async function goOn(id: string): Promise<void> {

@@ -1,45 +1,38 @@
-interface BoundedLog {
-  /** Calls `write` unless this topic has reached its limit within this second. */
-  write(topic: string, write: () => void): void;
-  /** Reports lines that were suppressed since the last report, and stops the timer. */
-  close(): void;
-}
+import type { Logger } from './logger.js';
+
+export type BoundedLog = ReturnType<typeof createBoundedLog>;
+
+/** Lines a second of one topic. */
+const PER_SECOND = 5;
 
 /**
- * Writes log lines at a bounded rate, so that unauthenticated clients cannot fill the log. Topics must come from a fixed
- * set.
- *
- * @param onSuppressed called once per second and topic with the number of lines that were not written
- * @param perSecond lines per second and topic
+ * Writes log lines at a bounded rate, so that clients cannot fill the log: the rest of a second is one line with their number. Topics must
+ * come from a fixed set.
  */
-export function createBoundedLog(
-  onSuppressed: (topic: string, count: number) => void,
-  perSecond = 5,
-): BoundedLog {
-  let written = new Map<string, number>();
-  let suppressed = new Map<string, number>();
+export function createBoundedLog(log: Pick<Logger, 'warn'>) {
+  let counts = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
 
   function endWindow(): void {
     if (timer) clearTimeout(timer);
     timer = null;
-    const counts = suppressed;
-    written = new Map();
-    suppressed = new Map();
-    for (const [topic, count] of counts) onSuppressed(topic, count);
+    const ended = counts;
+    counts = new Map();
+    for (const [topic, written] of ended) {
+      const count = written - PER_SECOND;
+      if (count > 0) log.warn({ event: 'suppressed', topic, count }, `${count} more: ${topic}`);
+    }
   }
 
   return {
-    write(topic, write) {
+    /** Calls `write` unless this topic has reached its limit within this second. */
+    write(topic: string, write: () => void): void {
       timer ??= setTimeout(endWindow, 1000).unref();
-      const count = written.get(topic) ?? 0;
-      if (count < perSecond) {
-        written.set(topic, count + 1);
-        write();
-      } else {
-        suppressed.set(topic, (suppressed.get(topic) ?? 0) + 1);
-      }
+      const count = (counts.get(topic) ?? 0) + 1;
+      counts.set(topic, count);
+      if (count <= PER_SECOND) write();
     },
+    /** Reports what was suppressed since the last report, and stops the timer. */
     close: endWindow,
   };
 }

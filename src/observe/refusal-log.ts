@@ -1,9 +1,9 @@
 import type { ReasonCode } from '../domain/reasons.js';
-import { createBoundedLog } from './bounded-log.js';
+import type { BoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
 /** A refused request as it is logged. */
-export interface RefusalEntry {
+interface RefusalEntry {
   readonly reason: ReasonCode;
   readonly source: string | null;
   readonly clientIp: string | null;
@@ -12,18 +12,10 @@ export interface RefusalEntry {
   readonly detail?: string;
 }
 
-export type RefusalLog = ReturnType<typeof createRefusalLog>;
+export type LogRefusal = (entry: RefusalEntry) => void;
 
-/** Warns of refusals at a bounded rate per reason. */
-export function createRefusalLog(log: Pick<Logger, 'warn'>) {
-  const bounded = createBoundedLog((reason, count) =>
-    log.warn({ event: 'refusals-suppressed', reason, count }, `${count} more refusals: ${reason}`),
-  );
-  return {
-    refused(entry: RefusalEntry): void {
-      bounded.write(entry.reason, () => log.warn({ event: 'refused', ...entry }, `refused: ${entry.reason}`));
-    },
-    /** Reports suppressed lines and stops the timer. */
-    close: bounded.close,
-  };
+/** Warns of refusals. */
+export function createRefusalLog(bounded: Pick<BoundedLog, 'write'>, log: Pick<Logger, 'warn'>): LogRefusal {
+  return (entry) =>
+    bounded.write(entry.reason, () => log.warn({ event: 'refused', ...entry }, `refused: ${entry.reason}`));
 }

@@ -1,12 +1,12 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { Problem } from '../domain/problem.js';
 import { peerAddress } from '../lib/text/ip-address.js';
-import { createBoundedLog } from '../observe/bounded-log.js';
+import type { BoundedLog } from '../observe/bounded-log.js';
 import { errorText } from '../observe/error-text.js';
 import type { Logger } from '../observe/logger.js';
 import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { LedgerMetrics } from '../observe/metrics/ledger-metrics.js';
-import type { RefusalLog } from '../observe/refusal-log.js';
+import type { LogRefusal } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { ReceiverObserver } from './receive.js';
 
@@ -14,21 +14,16 @@ interface ReportTargets {
   readonly deliveries: DeliveryMetrics;
   readonly ledger: LedgerMetrics;
   readonly log: Logger;
-  readonly refusalLog: RefusalLog;
+  readonly bounded: Pick<BoundedLog, 'write'>;
+  readonly logRefusal: LogRefusal;
   readonly refusals: RefusalRing;
 }
 
 /** Tells metrics, log and the ring of refusals what the receiver did. */
 export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
-  const { deliveries, ledger, refusalLog, refusals } = targets;
+  const { deliveries, ledger, bounded, refusals } = targets;
   // The fields of a delivery are known and hold no secrets; pino clones each object in which it looks for some.
   const log = targets.log.child({}, { redact: [] });
-
-  // A store that fails, or a wrong clock, loses the line of each refusal.
-  const unrecorded = createBoundedLog(
-    (event, count) => log.warn({ event: `${event}-suppressed`, count }, `${count} more ledger lines lost`),
-    1,
-  );
 
   function count(line: LedgerLine): void {
     deliveries.delivered(line);
@@ -58,13 +53,14 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
       const wrong = cause === null ? null : (`credential-${cause}` as const);
       const refusal = { at, source, clientIp, reason, cause: wrong, userAgent, peer, forwardedFor };
       refusals.add(refusal, isFromSender);
-      refusalLog.refused({ reason, source, clientIp, detail: cause ?? problem.message });
+      targets.logRefusal({ reason, source, clientIp, detail: cause ?? problem.message });
     },
     refusalUnrecorded(line, error) {
       const { deliveryId } = line;
-      const write = () =>
-        log.warn({ event: 'refusal-unrecorded', deliveryId, cause: errorText(error) }, 'ledger line lost');
-      unrecorded.write('refusal-unrecorded', write);
+      // A store that fails, or a wrong clock, loses the line of each refusal.
+      bounded.write('refusal-unrecorded', () =>
+        log.warn({ event: 'refusal-unrecorded', deliveryId, cause: errorText(error) }, 'ledger line lost'),
+      );
     },
   };
 }

@@ -27,7 +27,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { parts, failures, storeHealth, outbox } = storage;
   const replica = new ReplicaState(storeHealth);
   const receiving = openReceiving({ config, limits, log, metrics, storage, replica });
-  const { sources, admission, isBusy, refusals } = receiving;
+  const { sources, admission, isBusy, refusals, bounded, logRefusal } = receiving;
   const reconciler = createReconciler(parts.recovery, metrics.recovery, log, parts.view.failingJobs);
   const admin = openAdmin({ options, limits, metrics, storage, replica, receiving, reconciler });
   const background = createBackgroundWork({
@@ -35,12 +35,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     isStoreReady: () => replica.readiness().ready,
   });
   const ports = createPorts({
-    ...{ config, limits, log },
+    ...{ config, limits, log, bounded, logRefusal },
     publicApp: receiving.app,
     adminApp: admin.app,
     metrics: metrics.connections,
     deliveries: metrics.deliveries,
-    refusalLog: refusals.log,
     refusals: refusals.ofCallbacks,
     isFromSender: compileMalformedSender(sources, config.receiver.trustedProxies),
   });

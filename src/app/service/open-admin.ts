@@ -28,7 +28,7 @@ interface AdminParts {
 export function openAdmin(parts: AdminParts): Admin {
   const { options, limits, metrics, storage, receiving, reconciler } = parts;
   const { config, log } = options;
-  const { sources, admission, isBusy, refusals, errors } = receiving;
+  const { sources, admission, isBusy, refusals } = receiving;
   const { view, recovery } = storage.parts;
   return createAdmin({
     settings: settingsOf(options),
@@ -48,11 +48,11 @@ export function openAdmin(parts: AdminParts): Admin {
         metrics.signIns.failed(cause);
         const unknown = { cause: null, peer: null, forwardedFor: null };
         refusals.ofSignIns.add({ at: new Date().toISOString(), ...failed, ...unknown, userAgent });
-        refusals.log.refused(failed);
+        receiving.logRefusal(failed);
       },
       replayFailed: (failure) =>
         log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
-      unexpected: errors.report,
+      unexpected: receiving.onUnexpected,
     },
   });
 }

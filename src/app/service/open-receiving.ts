@@ -1,11 +1,11 @@
 import { countRefusals, type RefusalCounter } from '../../archive/count-refusals.js';
 import { createQuarantine } from '../../archive/quarantine/quarantine.js';
 import type { Config } from '../../config/config.js';
+import { createBoundedLog } from '../../observe/bounded-log.js';
 import type { Logger } from '../../observe/logger.js';
 import type { Metrics } from '../../observe/metrics/metrics.js';
 import { createRefusalLog } from '../../observe/refusal-log.js';
 import { createRefusalRing } from '../../observe/refusal-ring.js';
-import { createUnexpectedLog } from '../../observe/unexpected-log.js';
 import { createSources } from '../../receive/access/sources.js';
 import { Admission } from '../../receive/admission.js';
 import { mountHealth } from '../../receive/health-routes.js';
@@ -15,7 +15,6 @@ import { createPublicApp, mountCallbacks, mountFallbacks } from '../../receive/r
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import type { ServiceLimits } from '../fixed-limits.js';
-import type { StoreFailureLog } from '../store/store-failure-log.js';
 import type { OpenStorage } from './open-storage.js';
 import type { ReplicaState } from './replica-state.js';
 
@@ -38,8 +37,9 @@ export function openReceiving({ config, limits, log, metrics, storage, replica }
   const { parts, erasures, failures, storeHealth } = storage;
   const { store, budget, archive, ledger } = parts;
   const { deliveries } = metrics;
-  const refusals = openRefusals(store, () => storeHealth.readiness().ready, log);
-  const errors = openErrors(log, failures);
+  const bounded = createBoundedLog(log);
+  const logRefusal = createRefusalLog(bounded, log);
+  const refusals = openRefusals(store, () => storeHealth.readiness().ready);
   const admission = new Admission(
     { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },
     budget,
@@ -50,44 +50,37 @@ export function openReceiving({ config, limits, log, metrics, storage, replica }
     ...{ sources, admission, archive, erasures, ledger, limits },
     quarantine: createQuarantine(store),
     observer: createDeliveryReport({
-      ...{ deliveries, log, ledger: metrics.ledger },
-      refusalLog: refusals.log,
+      ...{ deliveries, log, bounded, logRefusal, ledger: metrics.ledger },
       refusals: refusals.ofCallbacks,
     }),
   });
+  /** Logs what nobody expected of a request: bugs, and the store's failures by their condition. */
+  const onUnexpected = (error: unknown): void => {
+    if (error instanceof StoreError)
+      failures.failed('store-failed', { reason: error.message, condition: conditionOf(error) });
+    else
+      bounded.write('unexpected', () => log.error({ event: 'unexpected', err: error }, 'unexpected error'));
+  };
   const app = createPublicApp();
   const routes = {
     ...{ receiver, bodyLimits: limits, draining: replica.draining },
     drain: { bytes: limits.drainBytes, ms: limits.drainTime },
-    onUnexpected: errors.report,
+    onUnexpected,
   };
   mountCallbacks(app, routes);
   mountHealth(app, replica.readiness);
   mountFallbacks(app, routes);
   /** Whether callbacks need the process: what can wait then waits. */
   const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
-  return { app, sources, admission, isBusy, refusals, errors };
+  return { app, sources, admission, isBusy, refusals, bounded, logRefusal, onUnexpected };
 }
 
-/** Refusals are logged, counted for all replicas, and the latest ones listed. */
-function openRefusals(store: ObjectStore, isReady: () => boolean, log: Logger) {
+/** Refusals are counted for all replicas, and the latest ones listed. */
+function openRefusals(store: ObjectStore, isReady: () => boolean) {
   const counter: RefusalCounter = countRefusals(store, isReady);
   return {
     counter,
-    log: createRefusalLog(log),
     ofCallbacks: createRefusalRing(counter.add),
     ofSignIns: createRefusalRing(counter.add, SIGN_INS_KEPT),
-  };
-}
-
-/** Logs what nobody expected of a request: bugs, and the store's failures by their condition. */
-function openErrors(log: Logger, failures: StoreFailureLog) {
-  const bugs = createUnexpectedLog(log);
-  return {
-    report(error: unknown): void {
-      if (!(error instanceof StoreError)) return bugs.unexpected(error);
-      failures.failed('store-failed', { reason: error.message, condition: conditionOf(error) });
-    },
-    close: bugs.close,
   };
 }

@@ -10,14 +10,11 @@ import { paceConnections } from '../../lib/http/connections/pace-connections.js'
 import { drainServer } from '../../lib/http/drain-server.js';
 import { listen } from '../../lib/http/listen.js';
 import { peerAddress } from '../../lib/text/ip-address.js';
+import type { BoundedLog } from '../../observe/bounded-log.js';
 import type { Logger } from '../../observe/logger.js';
-import {
-  type ConnectionMetrics,
-  createConnectionLog,
-  type Port,
-} from '../../observe/metrics/connection-metrics.js';
+import type { ConnectionMetrics, Port } from '../../observe/metrics/connection-metrics.js';
 import type { DeliveryMetrics } from '../../observe/metrics/delivery-metrics.js';
-import type { RefusalLog } from '../../observe/refusal-log.js';
+import type { LogRefusal } from '../../observe/refusal-log.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { isSignedIn } from '../../operations/admin/admin-router.js';
 import { createAdminServer } from '../../operations/admin/admin-server.js';
@@ -34,7 +31,8 @@ interface PortsOptions {
   readonly metrics: ConnectionMetrics;
   readonly deliveries: Pick<DeliveryMetrics, 'refused'>;
   readonly log: Logger;
-  readonly refusalLog: Pick<RefusalLog, 'refused'>;
+  readonly bounded: Pick<BoundedLog, 'write'>;
+  readonly logRefusal: LogRefusal;
   /** Ring that takes the sender's requests to the public port that are not valid HTTP. */
   readonly refusals: Pick<RefusalRing, 'add'>;
   readonly isFromSender: MalformedSenderCheck;
@@ -49,7 +47,7 @@ export type Ports = ReturnType<typeof createPorts>;
 
 /** The servers of both ports, with limited connections. */
 export function createPorts(options: PortsOptions) {
-  const { publicApp, adminApp, config, limits, metrics, deliveries, log, refusalLog, refusals } = options;
+  const { publicApp, adminApp, config, limits, deliveries, logRefusal, refusals } = options;
   const { receiver, admin } = config;
   const { keepAliveTimeout } = receiver;
   const requests = { public: new ConnectionRequests(), admin: new ConnectionRequests() };
@@ -58,7 +56,7 @@ export function createPorts(options: PortsOptions) {
     onMalformed({ problem, reason, peer }) {
       const clientIp = peerAddress(peer);
       const refused = { reason, source: null, clientIp };
-      refusalLog.refused({ ...refused, port, detail: problem.message });
+      logRefusal({ ...refused, port, detail: problem.message });
       if (port === 'admin' || !options.isFromSender(reason, peer)) {
         return deliveries.refused(problem.code, null, 'unknown');
       }
@@ -74,7 +72,7 @@ export function createPorts(options: PortsOptions) {
     public: createPublicServer(publicApp, requests.public, serverOptions('public')),
     admin: createAdminServer(adminApp, requests.admin, serverOptions('admin')),
   };
-  const connectionLog = limitBoth(servers, requests, limits, metrics, log);
+  limitBoth(servers, requests, options);
   let opening: Promise<PortAddresses> | null = null;
 
   async function openBoth(): Promise<PortAddresses> {
@@ -97,8 +95,6 @@ export function createPorts(options: PortsOptions) {
     },
     /** Takes no new connections; cuts the rest when `deadline` settles. Resolves when no connection is left. */
     drain: (port: Port, deadline: Promise<unknown>) => drainServer(servers[port], deadline),
-    /** Ends the log of rejected connections. */
-    close: () => connectionLog.close(),
   };
 }
 
@@ -106,17 +102,14 @@ export function createPorts(options: PortsOptions) {
 function limitBoth(
   servers: Readonly<Record<Port, Server>>,
   requests: Readonly<Record<Port, ConnectionRequests>>,
-  limits: ServiceLimits,
-  metrics: ConnectionMetrics,
-  log: Logger,
-) {
+  { limits, metrics, log, bounded }: PortsOptions,
+): void {
   const openFiles = openFileLimit();
   const most = connectionLimits(limits, openFiles);
   if (most.public < limits.maxConnections) {
     const text = `the process may open ${openFiles} files: the public port takes ${most.public} connections at a time`;
     log.warn({ event: 'connections-bounded', openFiles, ...most }, text);
   }
-  const connectionLog = createConnectionLog(log);
   for (const port of ['public', 'admin'] as const) {
     paceConnections(servers[port], requests[port]);
     closeUnread(servers[port], requests[port], limits.unreadTimeout);
@@ -125,12 +118,13 @@ function limitBoth(
       isTrusted: TRUSTED[port],
       onShed: () => {
         metrics.shed(port);
-        connectionLog.shed(port, most[port]);
+        const text = `${most[port]} connections are open: one was closed`;
+        const fields = { event: 'connection-shed', port, most: most[port] };
+        bounded.write(`connection-shed ${port}`, () => log.warn(fields, text));
       },
     });
     metrics.watch(port, () => limited.open);
   }
-  return connectionLog;
 }
 
 const TRUSTED = { public: isAcceptedCallback, admin: isSignedIn } as const;

@@ -94,7 +94,7 @@ export class Service {
   async stop(): Promise<void> {
     const { options, metrics, storage, replica, receiving, admin, background, ports } = this.#parts;
     const { receiver } = options.config;
-    const { admission, refusals, errors } = receiving;
+    const { admission, refusals, bounded } = receiving;
     replica.drain();
     storage.storeHealth.stopProving();
     // A start in flight opens its ports first; otherwise they would open after the drain.
@@ -110,7 +110,7 @@ export class Service {
     const others = [writingStopped, admin.stop(), storage.storeHealth.stop(), refusals.counter.stop()];
     const isDone = await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
     background.stopSweeping();
-    for (const each of [refusals.log, errors, ports, metrics]) each.close();
+    for (const each of [bounded, metrics]) each.close();
     // An S3 store closes at once, whatever waits for it.
     const isClosed = await withinAbortWait([storage.parts.close()]);
     if (isDone && isClosed) return;

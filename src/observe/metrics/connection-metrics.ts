@@ -1,6 +1,4 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { createBoundedLog } from '../bounded-log.js';
-import type { Logger } from '../logger.js';
 
 export type Port = 'public' | 'admin';
 
@@ -29,27 +27,5 @@ export function createConnectionMetrics(registry: Registry) {
     watch: (port: Port, open: () => number) => void sources.set(port, open),
     /** A connection was closed because the port had too many. */
     shed: (port: Port) => shed.inc({ port }),
-  };
-}
-
-interface ConnectionLog {
-  shed(port: Port, most: number): void;
-  /** Reports suppressed lines and stops the timer. */
-  close(): void;
-}
-
-/** Logs at most one closed connection per second and port, and the number of further ones. */
-export function createConnectionLog(log: Pick<Logger, 'warn'>): ConnectionLog {
-  const bounded = createBoundedLog(
-    (port, count) => log.warn({ event: 'connections-shed', port, count }, `${count} more connections closed`),
-    1,
-  );
-  return {
-    shed(port, most) {
-      bounded.write(port, () =>
-        log.warn({ event: 'connection-shed', port, most }, `${most} connections are open: one was closed`),
-      );
-    },
-    close: bounded.close,
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { Problem } from '../../../src/domain/problem.js';
+import { createBoundedLog } from '../../../src/observe/bounded-log.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import { createMetrics } from '../../../src/observe/metrics/metrics.js';
 import { createRefusalLog } from '../../../src/observe/refusal-log.js';
@@ -38,40 +39,40 @@ describe('the log line of a refused delivery', () => {
     destination: { write: (line) => lines.push(line) },
   });
   const metrics = createMetrics({ sources: ['default'], regions: [], version: 'test' });
-  const openReport = () =>
-    createDeliveryReport({
-      deliveries: metrics.deliveries,
-      ledger: metrics.ledger,
-      log,
-      refusalLog: createRefusalLog(log),
-      refusals: createRefusalRing(),
-    });
-  const report = openReport();
+  const bounded = createBoundedLog(log);
+  const report = createDeliveryReport({
+    deliveries: metrics.deliveries,
+    ledger: metrics.ledger,
+    log,
+    bounded,
+    logRefusal: createRefusalLog(bounded, log),
+    refusals: createRefusalRing(),
+  });
   metrics.close();
 
   it.each([
     [
       'a refused delivery',
+      1,
       () =>
         report.refused(
           LINE,
           new Problem('store-unavailable', 'The store is unavailable; send it again.', { cause }),
         ),
     ],
-    ['a ledger line that was lost', () => report.refusalUnrecorded(LINE, cause)],
     [
       'many ledger lines that were lost',
+      5,
       () => {
-        const other = openReport();
-        for (let n = 0; n < 50; n += 1) other.refusalUnrecorded(LINE, cause);
+        for (let n = 0; n < 50; n += 1) report.refusalUnrecorded(LINE, cause);
       },
     ],
   ])(
     'names the cause in words and without stacks, so that an outage does not fill the disk: %s',
-    (_, act) => {
+    (_, written, act) => {
       lines.length = 0;
       act();
-      expect(lines).toHaveLength(1);
+      expect(lines).toHaveLength(written);
       expect(lines[0]).toContain('the store failed; Error: connect ECONNREFUSED 127.0.0.1:9000');
       expect(lines[0]).not.toContain('    at ');
       expect(lines[0]?.length).toBeLessThan(700);

@@ -3,19 +3,12 @@ import type { FillSchedule } from '../fill/fill-schedule.js';
 import type { IndexState } from '../index-state.js';
 import type { IndexPlace } from '../open-index.js';
 
-/** Lines that cannot be read, and the segments that they are in. */
-interface UnreadableLines {
-  readonly count: number;
-  readonly segments: readonly { readonly key: string; readonly lines: number }[];
-}
-
 export interface LedgerViewStatus {
   readonly state: 'loading' | 'ready';
   /** Where the index is; null before it was opened. */
   readonly place: IndexPlace | null;
   /** Lines in the index. */
   readonly rows: number;
-  readonly unreadable: UnreadableLines;
   /** ISO 8601 of the last successful read of what is new, or null. */
   readonly refreshedAt: string | null;
   /** Why the last read failed, or null. */
@@ -32,15 +25,8 @@ export function viewStatus(
   { refreshedAt, error, fault, condition }: ReturnType<FillSchedule['status']>,
   index: Pick<LedgerViewStatus, 'place' | 'rows'>,
 ): LedgerViewStatus {
-  const { until = null, missing = [] } = state ?? {};
   return {
-    ...{ state: until === null ? 'loading' : 'ready', ...index, error, fault, condition },
-    unreadable: unreadableLines(missing),
+    ...{ state: (state?.until ?? null) === null ? 'loading' : 'ready', ...index, error, fault, condition },
     refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
   };
-}
-
-function unreadableLines(missing: IndexState['missing']): UnreadableLines {
-  const segments = missing.flatMap(({ key, unreadable: lines }) => (lines === null ? [] : [{ key, lines }]));
-  return { count: segments.reduce((sum, { lines }) => sum + lines, 0), segments };
 }

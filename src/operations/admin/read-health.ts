@@ -84,7 +84,6 @@ export async function readHealth(
     ledger: {
       ...ledger,
       rows: ofAll(ledger.rows),
-      unreadable: ofAll(ledger.unreadable),
       place: ofAll(ledger.place),
     },
   };

@@ -256,10 +256,6 @@ export const healthSchema = z
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
       rows: count.nullable(),
-      unreadable: z
-        .strictObject({ count, segments: z.array(z.strictObject({ key: z.string(), lines: count })) })
-        .nullable()
-        .describe('lines that are damaged, or written by a newer version'),
       place: z
         .strictObject({
           path: z.string().nullable().describe('null: in memory'),

@@ -135,7 +135,7 @@ function verifyIssues({ verify }: VerdictFacts): Issue[] {
 }
 
 function ledgerIssues({ ledger, index, store, scoped }: VerdictFacts): Issue[] {
-  const { error, fault, condition, refreshedAt, state, unreadable } = ledger;
+  const { error, fault, condition, refreshedAt, state } = ledger;
   const issues: Issue[] = [];
   if (error !== null && fault === 'index') {
     issues.push(issueOf('index-behind', { reason: error, since: refreshedAt }));
@@ -144,13 +144,11 @@ function ledgerIssues({ ledger, index, store, scoped }: VerdictFacts): Issue[] {
     const reason = !store.writable && store.reason === error ? null : error;
     issues.push(issueOf('ledger-unreadable', { reason, condition, since: refreshedAt }));
   }
-  // The lines of the others are counted.
+  const lines = index.missing.reduce((sum, { unreadable }) => sum + (unreadable ?? 0), 0);
   const objects = index.missing.filter((each) => isLacking(each) && each.unreadable === null);
-  if (!scoped && unreadable.count + objects.length > 0) {
+  if (!scoped && lines + objects.length > 0) {
     const first = objects[0]?.key ?? null;
-    issues.push(
-      issueOf('ledger-lines-unreadable', { lines: unreadable.count, objects: objects.length, first }),
-    );
+    issues.push(issueOf('ledger-lines-unreadable', { lines, objects: objects.length, first }));
   }
   if (state === 'loading' && error === null) issues.push(issueOf('ledger-loading', {}));
   return issues;

@@ -150,7 +150,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     text: linesUnreadInWords,
     remedy: ({ first }) =>
       first === null
-        ? 'Upgrade this replica if others are newer. GET /admin/api/health names the segments (ledger.unreadable): restore damaged ones from a backup.'
+        ? 'Upgrade this replica if others are newer. GET /admin/api/health names the segments (index.missing): restore damaged ones from a backup.'
         : 'GET /admin/api/health names them (index.missing): let this replica read what is there (its mode, a policy), and restore from a backup what is missing. It is read again within the hour.',
   },
   'jobs-failing': {

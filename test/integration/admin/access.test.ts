@@ -202,7 +202,7 @@ describe('a token for one source', () => {
     expect(all.scope).toBeNull();
     expect(own).toMatchObject({
       ...{ quarantine: null, reconcile: null, verify: null, regions: [], noRegion: null, budget: null },
-      ...{ activeDeliveries: null, ledger: { rows: null, unreadable: null } },
+      ...{ activeDeliveries: null, ledger: { rows: null } },
     });
     expect(own.verdict).toMatchObject({ unseen: ['quarantine', 'reconcile', 'verify'] });
     const { total } = (await clinic.get('/summary')).body;

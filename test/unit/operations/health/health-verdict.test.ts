@@ -49,7 +49,6 @@ const WELL: VerdictFacts = {
     fault: null,
     condition: null,
     rows: 7,
-    unreadable: { count: 0, segments: [] },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
   index: INDEX,
@@ -229,7 +228,6 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   },
   'ledger-lines-unreadable': {
     facts: {
-      ledger: { ...WELL.ledger, unreadable: { count: 3, segments: [] } },
       index: {
         ...WELL.index,
         missing: [

@@ -42,7 +42,6 @@ const WELL = {
     state: 'ready',
     error: null,
     rows: 7,
-    unreadable: { count: 0 },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
 };

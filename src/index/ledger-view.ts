@@ -2,6 +2,7 @@ import type { LedgerLine } from '../domain/delivery.js';
 import { FETCHABLE } from '../domain/failure-causes.js';
 import { SETTLED_BY_RESULTS } from '../domain/failure-rules.js';
 import type { NamedFilter } from '../domain/line-filters.js';
+import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
 import { readLinesAt } from '../ledger/log/read-lines-at.js';
@@ -12,14 +13,13 @@ import { type Ask, answerAsks } from './beside/asks.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
 import { FillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
-import { beginOf, extentOf, type IndexExtent, without } from './index-extent.js';
+import { beginOf, extentOf, type IndexExtent, notIndexedInWords, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { SettledQuery } from './queries/failure-page.js';
 import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
 import { allDeliveries, type DeliveryQuery, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
 import { createCallbackCounts } from './questions/paced-counts.js';
-import { rejectBeyond } from './questions/reject-beyond.js';
 import { viewStatus } from './questions/view-status.js';
 import { createSentQuestions } from './sent/sent-questions.js';
 
@@ -75,6 +75,8 @@ export type LedgerView = ReturnType<typeof createLedgerView>;
 /** Milliseconds that an act waits for the index to be built. */
 const PATIENCE = 2000;
 
+const OTHER_TIME = 'Choose a time that it has, or wait until it has them.';
+
 const DAY = 24 * HOUR;
 const GIBIBYTE = 2 ** 30;
 
@@ -118,7 +120,9 @@ export function createLedgerView(options: LedgerViewOptions) {
   /** What is selected for an act must be all that matches. */
   async function requireReach(since: number, until = clock()): Promise<void> {
     if (!schedule.status().isWhole) await waitAtMost(PATIENCE, schedule.whole());
-    rejectBeyond(await index.call('state'), since, Math.min(until, clock()));
+    const reach = { ...(await extentNow()), missing: [] };
+    const lacking = notIndexedInWords(reach, { since, until: Math.min(until, clock()) });
+    if (lacking !== null) throw new Problem('conflict', `${lacking} ${OTHER_TIME}`);
   }
 
   const extent = () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] });

@@ -64,7 +64,7 @@ describe('what an index does not have', () => {
     await view.requireReach(range);
     await expect(view.requireReach({ since: range.since })).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('until 2026-03-31T12:00:00.000Z'),
+      message: expect.stringContaining('after 2026-03-31T12:00:00.000Z'),
     });
   });
 

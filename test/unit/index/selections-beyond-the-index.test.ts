@@ -25,7 +25,7 @@ describe('an act on a selection', () => {
     await view.refresh();
     const { since } = view.extent();
     expect(since).not.toBeNull();
-    const conflict = { code: 'conflict', message: expect.stringContaining(`from ${since}`) };
+    const conflict = { code: 'conflict', message: expect.stringContaining(`before ${since}`) };
     await expect(view.requireReach({ since: '2026-03-02' })).rejects.toMatchObject(conflict);
     await expect(view.requireReach({})).rejects.toMatchObject(conflict);
     await expect(view.allFailing({})).rejects.toMatchObject(conflict);

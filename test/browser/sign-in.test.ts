@@ -53,18 +53,6 @@ describe('signing in', () => {
     await page.getByRole('heading', { name: 'Explain', level: 1 }).waitFor();
   });
 
-  it('notices on a page that asks for nothing else that the token is no longer valid', async () => {
-    dashboard = await openDashboard(browser, service);
-    const { page } = dashboard;
-    await page.getByText('Token tester (all rights)').waitFor();
-    await dashboard.go('deliveries?origin=admin');
-    await page.getByRole('cell', { name: 'Signed in to the admin port' }).first().waitFor();
-    await page.evaluate("sessionStorage.setItem('transcript-receiver.token', 'revoked-revoked-revoked')");
-    await dashboard.go('help/store');
-    await page.getByText('You were signed out').waitFor();
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Sign in to Transcript Receiver');
-  });
-
   it('returns to the form when the token is no longer valid, and on sign-out', async () => {
     dashboard = await openDashboard(browser, service);
     const { page } = dashboard;

@@ -12,17 +12,11 @@ const SOURCES = {
   intake: { credentials: { main: { headers: ['X-T: a-secret-of-sixteen'] } } },
 };
 
-/** A folder for pictures, to look at. */
-const { PICTURES } = process.env;
-
 type Fixture = ReturnType<typeof useDashboard>;
 
 const banner = ({ dashboard }: Fixture) => dashboard.page.locator('.verdict');
 const tile = ({ dashboard }: Fixture, title: string) =>
   dashboard.page.locator('.tile').filter({ has: dashboard.page.getByRole('heading', { name: title }) });
-async function picture({ dashboard }: Fixture, name: string): Promise<void> {
-  if (PICTURES) await dashboard.page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true });
-}
 
 describe('the light', () => {
   const fixture = useDashboard({ sources: SOURCES, recovery: { interval: '1s' } });
@@ -38,7 +32,6 @@ describe('the light', () => {
     await tile(fixture, 'Last callback by region')
       .filter({ hasText: /other addresses\d+ s ago/ })
       .waitFor();
-    await picture(fixture, 'green');
   });
 
   it('is red when a sender has the wrong secret, and says which source, which cause and what to do', async () => {
@@ -59,7 +52,6 @@ describe('the light', () => {
     const callbacks = tile(fixture, 'Callbacks');
     expect(await callbacks.getAttribute('class')).toContain('bad');
     await callbacks.getByText('Refused', { exact: true }).waitFor();
-    await picture(fixture, 'wrong-secret');
     await issue.getByRole('link').click();
     await fixture.dashboard.page.getByRole('heading', { name: 'Refusals' }).waitFor();
   });
@@ -70,7 +62,6 @@ describe('the light', () => {
     await expected.getByText('Unknown', { exact: true }).waitFor();
     expect(await expected.getAttribute('class')).toContain('neutral');
     expect(await expected.textContent()).not.toMatch(/Complete|0 of 0|Every expected/);
-    await picture(fixture, 'unknown');
   });
 });
 
@@ -96,10 +87,8 @@ describe('the light beside a subscriber that is down', () => {
     await banner(fixture)
       .getByText(/^Sending to crm has been paused since .* ECONNREFUSED\./)
       .waitFor();
-    await picture(fixture, 'subscriber-down');
     await fixture.dashboard.go('subscribers');
     await fixture.dashboard.page.locator('.status.notice').getByText('Paused').waitFor();
     expect(await fixture.dashboard.page.locator('main .status.good').count()).toBe(0);
-    await picture(fixture, 'subscribers');
   });
 });

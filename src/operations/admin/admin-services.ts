@@ -171,7 +171,6 @@ export function createAdminServices(options: AdminOptions) {
     /** Tries today's decoder on a body. */
     trial: createTrialDecoder(sources),
     limits,
-    draining: self.draining,
     /** Milliseconds since the epoch. */
     clock: Date.now,
     lastVerify,

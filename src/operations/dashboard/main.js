@@ -87,9 +87,6 @@ async function open(options) {
       }
       announce('The token of this tab is no longer valid.', 'notice');
     }
-  } else if (token() !== null) {
-    // A view such as Help asks for nothing else, and would not notice that the token is no longer valid.
-    loadSession().catch(() => {});
   }
   show(options);
 }

@@ -11,7 +11,6 @@ import type { FileSink } from '../../../actions/import/import-files.js';
 export interface ImportFormOptions {
   /** The same limits as for bodies of callbacks. */
   readonly limits: BodyLimits;
-  readonly draining: () => boolean;
   readonly maxFileBytes: number;
 }
 
@@ -22,9 +21,6 @@ interface FormOptions extends Options {
 
 /** Bytes that a form may have besides its files. */
 export const FORM_OVERHEAD = 256 * 1024;
-
-/** Milliseconds without a byte after which an import is aborted while the replica shuts down. */
-const SHUTDOWN_IDLE_TIMEOUT = 2_000;
 
 /**
  * The form of an import, read with the same rules as a callback's body: no faster than its files are consumed, and rejected
@@ -58,11 +54,9 @@ export function openImportForm(
           void feed(body, parser);
         },
       };
-      const stopWatching = abortWhenSilent(body, options.draining);
       try {
         await Promise.race([readForm(multer(form).any(), request, response), failed]);
       } finally {
-        stopWatching();
         // The rest of a rejected form is not awaited.
         body.fail(new BodyAbortedError());
       }
@@ -136,18 +130,6 @@ async function feed(body: RequestBody, parser: NodeJS.WritableStream & { destroy
   } catch (error) {
     (parser as NodeJS.WritableStream & { destroy(error: unknown): void }).destroy(error);
   }
-}
-
-/** A shutdown waits for imports that make progress, not for those that stall. */
-function abortWhenSilent(body: RequestBody, draining: () => boolean): () => void {
-  let seen = -1;
-  const timer = setInterval(() => {
-    if (draining() && body.bytes === seen)
-      body.fail(new Problem('draining', 'This replica is shutting down.'));
-    seen = body.bytes;
-  }, SHUTDOWN_IDLE_TIMEOUT);
-  timer.unref();
-  return () => clearInterval(timer);
 }
 
 function asFormError(error: Error | null): Error | null {

@@ -25,21 +25,10 @@ export function quarantineSection({ quarantine, nextCursor, index }, rows, again
   return section(
     { id: 'quarantine', title: 'Quarantine', look: 'compact' },
     quarantine.length === 0
-      ? nextCursor === null
-        ? emptyPanel(
-            note === null ? 'Quarantine is empty.' : 'No waiting body was found.',
-            h('p', {}, 'Authenticated callbacks that cannot be decoded are kept here, byte for byte.'),
-          )
-        : emptyPanel(
-            'No body waits among the newest ones.',
-            h(
-              'p',
-              {},
-              'Older ones were not looked at: ',
-              h('code', {}, 'transcript-receiver quarantine'),
-              ' looks at all.',
-            ),
-          )
+      ? emptyPanel(
+          note === null ? 'Quarantine is empty.' : 'No waiting body was found.',
+          h('p', {}, 'Authenticated callbacks that cannot be decoded are kept here, byte for byte.'),
+        )
       : [
           quarantine.length > SHORT_LIST &&
             may('repair') &&

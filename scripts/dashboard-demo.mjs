@@ -227,6 +227,8 @@ function writeReconcileReport(folder, now, withIssues) {
     window: { since: new Date(now - 48 * HOUR).toISOString(), until: startedAt },
     outcomes,
     jobs: [],
+    faults: [],
+    ignored: 0,
   };
   const file = join(folder, 'reports', 'reconcile', `${startedAt.replaceAll(':', '-')}.json`);
   mkdirSync(dirname(file), { recursive: true });

@@ -291,7 +291,7 @@ export function remedyFor(reason: string | null | undefined): string | null {
 
 /** What to do about a failing job whatever its reason is. */
 const FAILURE_REMEDIES: Readonly<Record<string, string>> = {
-  conflict: 'Compare the versions on the page of the job, and choose the one that is right.',
+  conflict: 'Read both versions on the page of the job, and choose the one that is right.',
   unrecoverable: 'Import the results if you have them elsewhere, or acknowledge the loss.',
 };
 

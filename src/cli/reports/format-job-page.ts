@@ -21,9 +21,6 @@ export function formatJobPage(
     text,
     ...(job === null ? [] : knownOf(job, location)),
     ...(steps.length === 0 ? [] : ['', 'What to do next']),
-    ...(steps.some(({ action }) => action === 'choose')
-      ? ['  Compare the versions: the page of the job shows those of a transcript side by side.']
-      : []),
     ...steps.flatMap(({ words, command }) => [`  ${words}`, `    ${command}`]),
   ];
 }

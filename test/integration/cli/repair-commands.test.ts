@@ -124,7 +124,7 @@ describe('the commands that repair', () => {
       const failing = await cli(['failures']);
       expect(failing.stdout).toMatch(/^1 job is failing: 1 conflict\.\n/);
       expect(failing.stdout).toMatch(
-        /^1 job of default, conflict: [^,]*\. 20\S+Z\.\n {2}Compare the versions .* choose the one that is right\.\n {4}transcript-receiver job <job>\n {2}Or accept it/m,
+        /^1 job of default, conflict: [^,]*\. 20\S+Z\.\n {2}Read both versions .* choose the one that is right\.\n {4}transcript-receiver job <job>\n {2}Or accept it/m,
       );
       expect((await cli(['acknowledge', 'c1', '--reason', ' '])).stderr).toMatch(/--reason is missing/);
       const done = await cli(['acknowledge', 'c1', '--reason', 'the first is right']);

@@ -16,7 +16,8 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EISDIR: 'there is a folder at this key',
   ELOOP: 'there is a symbolic link, and links are not followed',
   ENAMETOOLONG: 'the file system does not take a name of this length',
-  EXDEV: 'a file system is mounted inside the store folder',
+  EXDEV:
+    'another file system is mounted inside the store folder: mount it at the store folder itself, or nowhere in it',
 };
 
 const CONDITIONS: Readonly<Record<string, StoreCondition>> = {

@@ -69,7 +69,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     async prove(key) {
       assertKey('prove', key);
       parts.folders.keep(join(root.path, dirname(key)));
-      await fileCall('prove', key, () => proveFolder(root, key));
+      await fileCall('prove', key, () => proveFolder(parts, key));
       return 'exists';
     },
 

@@ -1,15 +1,24 @@
-import { lstat } from 'node:fs/promises';
+import { link, lstat, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { BlockedKeyError } from '../object-store.js';
-import { ifAbsent } from './file-errors.js';
-import { assertNotGone } from './file-folders.js';
+import { errnoOf, ifAbsent, isAbsent } from './file-errors.js';
+import { assertNotGone, type FileFolders } from './file-folders.js';
 import { assertWritable, type FileRoot } from './file-root.js';
+import { openTempFile } from './temp-file.js';
+
+interface ProofParts {
+  readonly root: FileRoot;
+  readonly folders: FileFolders;
+  /** Folder of the temporary files. */
+  readonly temporary: string;
+}
 
 /**
- * Proves that files can be created in the folder of a key, or that the folder can be made, by its rights. Throws `StoreGoneError` when
- * the folder is missing although the metadata of objects in it is there: it was moved away or removed.
+ * Proves that objects can be created in the folder of a key, or by the rights of its parent that the folder can be made. Throws
+ * `StoreGoneError` when the folder is missing although the metadata of objects in it is there: it was moved away or removed.
  */
-export async function proveFolder(root: FileRoot, key: string): Promise<void> {
+export async function proveFolder(parts: ProofParts, key: string): Promise<void> {
+  const { root } = parts;
   await root.claim();
   await root.check();
   const folder = join(root.path, dirname(key));
@@ -25,4 +34,24 @@ export async function proveFolder(root: FileRoot, key: string): Promise<void> {
   }
   await root.guard(folder);
   await assertWritable(folder);
+  await proveLink(parts, key);
+}
+
+/** Links a temporary file, as each write does: rights do not show that another file system is mounted at the folder. */
+async function proveLink({ root, folders, temporary }: ProofParts, key: string): Promise<void> {
+  const temp = await openTempFile(temporary, key, folders);
+  const target = join(root.path, key);
+  // Where nothing may be deleted it stays.
+  const remove = () => rm(target, { force: true }).catch(() => undefined);
+  try {
+    // A process that was killed may have left it.
+    await remove();
+    await link(temp.path, target).catch((error: unknown) => {
+      // Another process proves the folder at the same moment, or prunes it.
+      if (errnoOf(error) !== 'EEXIST' && !isAbsent(error)) throw error;
+    });
+    await remove();
+  } finally {
+    await temp.discard();
+  }
 }

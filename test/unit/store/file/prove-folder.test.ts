@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { createFileStore } from '../../../../src/store/file/file-store.js';
 import { PROOF_NAME } from '../../../../src/store/object-key.js';
 import { BlockedKeyError, type ObjectStore, StoreGoneError } from '../../../../src/store/object-store.js';
+import { mountSmallDisk } from '../../../chaos/small-disk.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 const TEXT = { contentType: 'text/plain', metadata: {} };
@@ -95,6 +96,27 @@ describe('the proof that files can be created in a folder', () => {
     await writeFile(at('.meta/jobs/1/b#1.json'), JSON.stringify(TEXT));
     await Array.fromAsync(store.purge('jobs/1/'));
     await expect(readdir(at('jobs'))).rejects.toThrow('ENOENT');
+  });
+
+  (process.getuid?.() === 0 ? it : it.skip)(
+    'fails for another file system that is mounted there',
+    async () => {
+      await store.create('ledger/a', Buffer.from('a'), TEXT);
+      const disk = await mountSmallDisk(at('ledger'), 2 ** 20);
+      try {
+        await expect(prove()).rejects.toThrow(/another file system is mounted inside the store folder/);
+      } finally {
+        await disk?.unmount();
+      }
+      await prove();
+    },
+  );
+
+  it('holds beside what a process left that was killed', async () => {
+    await store.create('ledger/a', Buffer.from('a'), TEXT);
+    await writeFile(at(`ledger/${PROOF_NAME}`), '');
+    await prove();
+    expect(await readdir(at('ledger'))).toEqual(['a']);
   });
 
   it.each<[string, () => Promise<unknown>]>([

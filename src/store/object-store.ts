@@ -97,8 +97,11 @@ export interface ObjectStore {
   /** Object tags of an object; null when it is missing. Left out by stores that put none on objects. */
   tags?(key: string): Promise<Readonly<Record<string, string>> | null>;
 
-  /** Expires objects. Left out by stores whose own rules do. */
-  readonly expiry?: ObjectExpiry;
+  /**
+   * Removes an object as a listing found it, with its metadata; never one that was written to its key since. Durable. Left out by stores
+   * whose own rules end objects by age.
+   */
+  expire?(found: ListedObject): Promise<'removed' | 'missing' | 'replaced'>;
 
   /**
    * Id of the store, from the marker that `begin` makes; null when nothing was stored here yet. Throws `StoreGoneError` when there is
@@ -117,29 +120,6 @@ export interface ObjectStore {
 
   /** Ends connections and timers. Idempotent. */
   close(): Promise<void>;
-}
-
-/** Expires any number of objects: no folder is in memory as a whole. */
-export interface ObjectExpiry {
-  /**
-   * Yields the objects below a prefix, which is empty or ends in `/`, that were last modified before a time. One folder after
-   * the other, in no order.
-   */
-  older(prefix: string, search: AgeSearch): AsyncIterable<ListedObject>;
-
-  /** Removes the object that was found, with its metadata; never one that was written to its key since. Durable. */
-  remove(found: ListedObject): Promise<'removed' | 'missing' | 'replaced'>;
-}
-
-export interface AgeSearch {
-  /** The time for a key, in milliseconds since the epoch; null leaves the object out. */
-  readonly before: (key: string) => number | null;
-  /** Called with what cannot be read: the search goes on beside it. */
-  readonly onUnreadable: (key: string, error: StoreError) => void;
-  /** Ends the search, without an error. */
-  readonly signal?: AbortSignal | undefined;
-  /** Awaited between entries. */
-  readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
 /**
@@ -194,8 +174,8 @@ export interface ListRange {
   readonly direct?: boolean;
   /** Ends the listing, which then throws its reason; no further call is made. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with a folder that cannot be read, where the store has folders: the listing goes on beside it. Default: it throws. */
-  readonly onUnreadable?: ((folder: string, error: StoreError) => void) | undefined;
+  /** Called with a folder or an object that cannot be read, where the store has folders: the listing goes on beside it. Default: it throws. */
+  readonly onUnreadable?: ((key: string, error: StoreError) => void) | undefined;
 }
 
 export interface ListedObject {

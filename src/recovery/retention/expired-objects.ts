@@ -6,13 +6,7 @@ import { LEDGER_FOLDER, MERGED_FOLDER } from '../../ledger/ledger-keys.js';
 import { readAhead } from '../../ledger/read-ahead.js';
 import { isUlid } from '../../lib/text/id-cursor.js';
 import type { Pause } from '../../lib/time/cooperative-yield.js';
-import {
-  type AgeSearch,
-  type ListedObject,
-  type ObjectExpiry,
-  type ObjectStore,
-  StoreError,
-} from '../../store/object-store.js';
+import { type ListedObject, type ObjectStore, StoreError } from '../../store/object-store.js';
 import type { ExpiredBefore } from './retention-view.js';
 
 export interface ExpiredObject {
@@ -24,10 +18,10 @@ export interface ExpiredObject {
 }
 
 /** A store that ends objects by age. */
-export type ExpiringStore = ObjectStore & { readonly expiry: ObjectExpiry };
+export type ExpiringStore = ObjectStore & Required<Pick<ObjectStore, 'expire'>>;
 
 export function isExpiring(store: ObjectStore): store is ExpiringStore {
-  return store.expiry !== undefined;
+  return store.expire !== undefined;
 }
 
 const LOOKS_AT_ONCE = 16;
@@ -48,10 +42,7 @@ export interface ExpirySearch {
 /** Finds what has ended, but the ledger. The objects of a job come one after the other. */
 export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<ExpiredObject> {
   const { store, expiredBefore, onFault } = search;
-  const older = store.expiry.older(
-    '',
-    ageSearch(search, (key) => timeLimit(key, expiredBefore)),
-  );
+  const older = olderObjects(search, '', (key) => timeLimit(key, expiredBefore));
   const examined = readAhead(older, LOOKS_AT_ONCE, (found) =>
     examine(store, found, expiredBefore).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
@@ -62,8 +53,22 @@ export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<Expi
   for await (const found of examined) if (found !== null) yield found;
 }
 
-function ageSearch({ onFault, signal, pause }: ExpirySearch, before: AgeSearch['before']): AgeSearch {
-  return { before, signal, pause, onUnreadable: (key, error) => onFault(key, error.message) };
+/**
+ * Objects that were last modified before a time; an abort ends the search without an error.
+ *
+ * @param before the time for a key, in milliseconds since the epoch; null leaves the object out
+ */
+async function* olderObjects(
+  { store, onFault, signal, pause }: ExpirySearch,
+  prefix: string,
+  before: (key: string) => number | null,
+): AsyncGenerator<ListedObject> {
+  const onUnreadable = (key: string, error: StoreError) => onFault(key, error.message);
+  for await (const found of store.list(prefix, { anyOrder: true, onUnreadable })) {
+    await pause?.();
+    if (signal?.aborted) return;
+    if (found.modifiedAt.getTime() < (before(found.key) ?? Number.NEGATIVE_INFINITY)) yield found;
+  }
 }
 
 /**
@@ -80,8 +85,7 @@ export async function* expiredLedger(
   // NaN for a key without an hour, which is not ours.
   const before = (key: string) => (startOfHour(key) + HOUR < limit ? Number.POSITIVE_INFINITY : null);
   const isLeft = (key: string) => left.has('') || left.has(dayOf(key)) || left.has(partitionOf(key));
-  const older = search.store.expiry.older(folder, ageSearch(search, before));
-  for await (const found of older)
+  for await (const found of olderObjects(search, folder, before))
     if (folder === LEDGER_FOLDER || !isLeft(found.key))
       yield { kind: 'ledger', jobId: null, source: null, found };
 }

@@ -57,7 +57,7 @@ async function removeGroup(
   for (const { kind, found } of requestFirst(group)) {
     if (recorded.size < MAX_RECORDED) recorded.add(nameOf(found));
     await attempt(found.key, async () => {
-      if ((await store.expiry.remove(found)) === 'removed') onRemoved(kind, found.size);
+      if ((await store.expire(found)) === 'removed') onRemoved(kind, found.size);
       recorded.delete(nameOf(found));
     });
   }

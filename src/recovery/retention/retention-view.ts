@@ -37,7 +37,7 @@ export function createRetentionView(
     /** Rejects with `StoreError`. */
     async expiredBefore(): Promise<ExpiredBefore> {
       const now = clock();
-      const swept = store.expiry === undefined ? new Map<RetentionClass, number>() : await sweptBefore();
+      const swept = store.expire === undefined ? new Map<RetentionClass, number>() : await sweptBefore();
       return (kind) => {
         const byPeriod = now - (periods[kind] ?? Number.POSITIVE_INFINITY);
         return Math.min(now - shortest, Math.max(byPeriod, swept.get(kind) ?? Number.NEGATIVE_INFINITY));

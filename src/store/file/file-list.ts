@@ -5,7 +5,7 @@ import { compareKeys, isListed, sortKeys } from '../object-key.js';
 import type { ListedObject, ListRange } from '../object-store.js';
 import { errnoOf, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { assertListable, guardIfThere } from './file-folders.js';
-import type { FileRoot } from './file-root.js';
+import { type FileRoot, MADE_BY_FILE_SYSTEM } from './file-root.js';
 
 /** Names of a folder in memory at a time. A larger folder is read again for each further batch. */
 const MAX_NAMES = 10_000;
@@ -31,7 +31,7 @@ export function listFiles(
   prefix: string,
   range: ListRange = {},
 ): AsyncGenerator<ListedObject> {
-  return firstOf(described(root, walkBelow(root, prefix, range)), range.limit);
+  return firstOf(described(root, walkBelow(root, prefix, range), range.onUnreadable), range.limit);
 }
 
 /** The keys of the same objects. */
@@ -40,9 +40,17 @@ export function listFileKeys(root: FileRoot, prefix: string, range: ListRange = 
 }
 
 /** Leaves out what is gone by now. */
-async function* described(root: FileRoot, keys: AsyncIterable<string>): AsyncGenerator<ListedObject> {
+async function* described(
+  root: FileRoot,
+  keys: AsyncIterable<string>,
+  onUnreadable: ListRange['onUnreadable'],
+): AsyncGenerator<ListedObject> {
   for await (const key of keys) {
-    const object = await describe(root.path, key);
+    const object = await describe(root.path, key).catch((error: unknown) => {
+      if (onUnreadable === undefined) throw error;
+      onUnreadable(key, fileStoreError('list', key, error));
+      return null;
+    });
     if (object !== null) yield object;
   }
 }
@@ -68,6 +76,8 @@ async function* walkBelow(
   await assertReadable(root, folder);
   const names = Math.min(limit, MAX_NAMES);
   yield* walk(root.path, folder, { ...range, prefix, startAfter, names });
+  // A store that was unmounted meanwhile looks empty from then on.
+  await root.check();
 }
 
 /**
@@ -171,14 +181,15 @@ function nameOf(dirent: Dirent): string | null {
 
 function mayHold(folder: string, name: string, search: ListSearch): boolean {
   const { prefix, startAfter } = search;
+  const key = folder + name;
+  if (key === `${MADE_BY_FILE_SYSTEM}/`) return false;
   if (search.direct && isFolder(name)) return false;
   // Names sort as their keys do, and cost less to compare.
   const isInFolder = startAfter.startsWith(folder);
   const after = isInFolder ? startAfter.slice(folder.length) : startAfter;
-  const place = isInFolder ? name : folder + name;
+  const place = isInFolder ? name : key;
   if (after !== '' && compareKeys(place, after) <= 0 && !(isFolder(name) && after.startsWith(place)))
     return false;
-  const key = folder + name;
   if (!key.startsWith(prefix) && !(isFolder(name) && prefix.startsWith(key))) return false;
   return isListed(isFolder(name) ? key.slice(0, -1) : key, prefix);
 }
@@ -205,6 +216,7 @@ function createFirstNames(count: number) {
 }
 
 async function describe(root: string, key: string): Promise<ListedObject | null> {
-  const file = await lstat(join(root, key)).catch(ifAbsent(null));
-  return file && { key, size: file.size, modifiedAt: file.mtime };
+  // BigInts, as in every other place where the time of a file is compared: numbers are rounded to other milliseconds.
+  const file = await lstat(join(root, key), { bigint: true }).catch(ifAbsent(null));
+  return file && { key, size: Number(file.size), modifiedAt: file.mtime };
 }

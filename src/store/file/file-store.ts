@@ -19,7 +19,6 @@ import { createFileRoot, type FileRoot } from './file-root.js';
 import { createFileUpload } from './file-upload.js';
 import { createFileMeta, type FileMeta } from './meta/file-meta.js';
 import { sweepMeta } from './meta/sweep-meta.js';
-import { olderFiles } from './older-files.js';
 import { openIfThere } from './open-file.js';
 import { proveFolder } from './prove-folder.js';
 import { openObject, streamObject } from './read-file.js';
@@ -139,7 +138,10 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       return listing(folder, () => listFileKeys(root, folder));
     },
 
-    expiry: expiryOf(parts),
+    async expire(found) {
+      assertKey('expire', found.key);
+      return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));
+    },
 
     async abortUploads(folder) {
       assertPrefix('abort', folder);
@@ -227,17 +229,6 @@ async function* listing<T>(
     signal?.throwIfAborted();
     throw fileStoreError('list', prefix, error);
   }
-}
-
-function expiryOf(parts: Parts): NonNullable<ObjectStore['expiry']> {
-  const { root } = parts;
-  return {
-    older: (prefix, search) => listing(prefix, () => olderFiles(root, prefix, search)),
-    async remove(found) {
-      assertKey('expire', found.key);
-      return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));
-    },
-  };
 }
 
 async function abortUploads({ root, temporary, folders }: Parts, folder: string): Promise<number> {

@@ -1,4 +1,4 @@
-import type { CreateResult, ObjectExpiry, ObjectStore, PendingUpload } from '../object-store.js';
+import type { CreateResult, ObjectStore, PendingUpload } from '../object-store.js';
 import { StoreError } from '../object-store.js';
 import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
@@ -90,13 +90,6 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
     };
   }
 
-  function measureExpiry(expiry: ObjectExpiry): ObjectExpiry {
-    return {
-      older: (prefix, search) => timedListing('older', prefix, expiry.older(prefix, search)),
-      remove: timed('expire', expiry.remove, (result) => (result === 'missing' ? 'absent' : 'ok')),
-    };
-  }
-
   const startUpload = timed('startUpload', store.startUpload);
   return {
     location: store.location,
@@ -117,7 +110,9 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
     traces: (folder) => timedListing('traces', folder, store.traces(folder)),
     sweepUploads: timed('sweepUploads', store.sweepUploads),
     ...(store.tags && { tags: timed('tags', store.tags, resultOfRead) }),
-    ...(store.expiry && { expiry: measureExpiry(store.expiry) }),
+    ...(store.expire && {
+      expire: timed('expire', store.expire, (result) => (result === 'missing' ? 'absent' : 'ok')),
+    }),
     identity: store.identity,
     begin: store.begin,
     clockOffset: store.clockOffset,

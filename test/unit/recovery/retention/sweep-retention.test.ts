@@ -227,16 +227,13 @@ describe('a sweep by age', () => {
       for (const key of KEYS[kind](60 * DAY)) await put(key, 60 * DAY);
     }
     const removed: string[] = [];
-    const expiry: ExpiringStore['expiry'] = {
-      ...store.expiry,
-      remove(found) {
-        removed.push(found.key);
-        return store.expiry.remove(found);
-      },
+    const expire: ExpiringStore['expire'] = (found) => {
+      removed.push(found.key);
+      return store.expire(found);
     };
     await sweepRetention({
       ...parts({ ...FOREVER, quarantine: 50 * DAY, ledger: 50 * DAY }),
-      store: { ...store, expiry },
+      store: { ...store, expire },
     });
     expect(removed[0]).toMatch(/request\.json$/);
     expect(removed.slice(3).map((key) => key.split('/')[0])).toEqual([
@@ -259,11 +256,11 @@ describe('a sweep by age', () => {
 
   /** The store, where nothing can be removed at some keys. */
   function stuckAt(store: ExpiringStore, isStuck: (key: string) => boolean): ExpiringStore {
-    const remove: ExpiringStore['expiry']['remove'] = (found) =>
+    const expire: ExpiringStore['expire'] = (found) =>
       isStuck(found.key)
         ? Promise.reject(new StoreError('expire', 'permission denied'))
-        : store.expiry.remove(found);
-    return { ...store, expiry: { ...store.expiry, remove } };
+        : store.expire(found);
+    return { ...store, expire };
   }
 
   it('goes on behind an object that cannot be removed, and reports it', async () => {
@@ -403,7 +400,7 @@ describe('a sweep that is killed', () => {
       create: counted(store.create),
       replace: counted(store.replace),
       delete: counted(store.delete),
-      expiry: { ...store.expiry, remove: counted(store.expiry.remove) },
+      expire: counted(store.expire),
     };
     const parts = { ...archive.parts(PERIODS), store: dying, ledger: { append: counted(ledger.append) } };
     try {
@@ -465,7 +462,7 @@ describe('what has expired', () => {
 
   it('is what the periods say where the store ends objects by itself', async () => {
     const { store } = newArchive();
-    const { expiry: _, ...own } = store;
+    const { expire: _, ...own } = store;
     const refusing = {
       ...own,
       read: () => {

@@ -72,7 +72,7 @@ describe('a measured store', () => {
     expect(found).toEqual(['a/b 1', 'a/u 4', 'a/b', 'a/u']);
     expect(under.standIn.state.uploads.size).toBe(0);
     expect(store.traits).toBe(under.store.traits);
-    expect(store.expiry).toBeUndefined();
+    expect(store.expire).toBeUndefined();
     expect(store.tags).toBeUndefined();
   });
 
@@ -84,21 +84,14 @@ describe('a measured store', () => {
       {
         ...under.store,
         tags: async (key) => (key === 'a' ? { kind: 'data' } : null),
-        expiry: {
-          async *older() {
-            yield found;
-          },
-          remove: async () => ends[removed++] ?? 'removed',
-        },
+        expire: async () => ends[removed++] ?? 'removed',
       },
       [(operation, result) => calls.push(`${operation} ${result}`)],
     );
     expect(await store.tags?.('a')).toEqual({ kind: 'data' });
     expect(await store.tags?.('b')).toBeNull();
-    const search = { before: () => 0, onUnreadable: () => {} };
-    for await (const each of store.expiry?.older('', search) ?? []) expect(each).toBe(found);
-    for (const end of ends) expect(await store.expiry?.remove(found)).toBe(end);
-    expect(calls).toEqual(['tags ok', 'tags absent', 'older ok', 'expire ok', 'expire absent', 'expire ok']);
+    for (const end of ends) expect(await store.expire?.(found)).toBe(end);
+    expect(calls).toEqual(['tags ok', 'tags absent', 'expire ok', 'expire absent', 'expire ok']);
   });
 
   it('reports the parts, completion and abort of uploads', async () => {

@@ -1,5 +1,5 @@
-import { text } from 'node:stream/consumers';
 import type { ObjectStore } from '../store/object-store.js';
+import { readText } from '../store/read-to-end.js';
 import { conflictClaimKey } from './layout.js';
 import { holdsBytes } from './read-back.js';
 
@@ -27,8 +27,7 @@ const PLAIN = { contentType: 'text/plain', metadata: {} } as const;
 export async function claimConflict(store: ObjectStore, kept: KeptConflict): Promise<string> {
   const claimKey = conflictClaimKey(kept.folder, kept.path, kept.sha256);
   if ((await store.create(claimKey, Buffer.from(kept.key), PLAIN)) === 'created') return kept.key;
-  const reading = await store.read(claimKey);
-  const claimed = reading === null ? kept.key : await text(reading.body);
+  const claimed = (await readText(store, claimKey)) ?? kept.key;
   if (claimed === kept.key) return kept.key;
   // The claim remains when the copy it names was deleted by hand.
   return (await holdsBytes(store, claimed, kept)) ? claimed : kept.key;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ObjectInfo, type ObjectStore, StoreError } from '../store/object-store.js';
+import type { ObjectInfo, ObjectReading, ObjectStore } from '../store/object-store.js';
 
 /** The object at a key, read to decide whether a write took effect. */
 export interface Found {
@@ -11,17 +11,22 @@ export interface Found {
 /** Reads and hashes a whole object as a stream; null when it is missing. */
 export async function readBack(store: ObjectStore, key: string): Promise<Found | null> {
   const reading = await store.read(key);
-  if (reading === null) return null;
+  return reading && { info: reading.info, ...(await hashBody(reading)) };
+}
+
+/** Size and hash of an object. @param onRead called with the bytes of each chunk */
+export async function hashBody(
+  { body }: Pick<ObjectReading, 'body'>,
+  onRead: (bytes: number) => void = () => {},
+): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
   let size = 0;
-  for await (const chunk of reading.body as AsyncIterable<Buffer>) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     hash.update(chunk);
     size += chunk.length;
+    onRead(chunk.length);
   }
-  if (size !== reading.info.size) {
-    throw new StoreError('read', `${key} ended after ${size} of ${reading.info.size} bytes`);
-  }
-  return { info: reading.info, size, sha256: hash.digest('hex') };
+  return { size, sha256: hash.digest('hex') };
 }
 
 /** Whether the key holds exactly those bytes. Reads the object only when its size is right. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { StoreError } from './object-store.js';
+import { type ObjectStore, StoreError } from './object-store.js';
 
 /** The bytes of an object, without the copy of `node:stream/consumers` by way of a Blob. Throws `StoreError` when the store breaks off. */
 export async function readToEnd(key: string, body: Readable): Promise<Buffer> {
@@ -8,4 +8,14 @@ export async function readToEnd(key: string, body: Readable): Promise<Buffer> {
   } catch (cause) {
     throw new StoreError('read', `${key} could not be read to its end`, { cause });
   }
+}
+
+/** The text of an object, or of a range of it; null when it is missing. */
+export async function readText(
+  store: Pick<ObjectStore, 'read'>,
+  key: string,
+  range?: Parameters<ObjectStore['read']>[1],
+): Promise<string | null> {
+  const reading = await store.read(key, range);
+  return reading && (await readToEnd(key, reading.body)).toString();
 }

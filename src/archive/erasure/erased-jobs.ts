@@ -1,9 +1,9 @@
-import { text } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
 import { decodeTime, encodeTime } from 'ulid';
 import { isUlid } from '../../lib/text/id-cursor.js';
 import { ulidMaker } from '../../lib/text/ulid-maker.js';
-import { type ObjectStore, PartialListingError, StoreError } from '../../store/object-store.js';
+import { type ObjectStore, PartialListingError } from '../../store/object-store.js';
+import { readText } from '../../store/read-to-end.js';
 import { ERASURE_LOG, ERASURES_FOLDER, erasureKey, LAST_ERASURE } from '../layout.js';
 import { isErased } from './erasure.js';
 
@@ -25,7 +25,7 @@ const nextUlid = ulidMaker();
 /** Makes every replica learn of an erasure, whose mark is written already. */
 export async function announceErasure(store: ObjectStore, jobId: string): Promise<void> {
   // Not before the last one, so that a clock that is behind does not hide the entry from the other replicas.
-  const id = nextUlid(Math.max(Date.now(), timeOf(await readLast(store))));
+  const id = nextUlid(Math.max(Date.now(), timeOf(await readText(store, LAST_ERASURE))));
   await store.create(`${ERASURE_LOG}${id}-${jobId}`, Buffer.from('{}'), PLAIN);
   await store.replace(LAST_ERASURE, Buffer.from(id), PLAIN);
 }
@@ -65,7 +65,7 @@ export function createErasedJobs(
     begun += 1;
     const number = begun;
     const startedAt = clocks.map((clock) => clock());
-    const found = await readLast(store);
+    const found = await readText(store, LAST_ERASURE);
     if (last === undefined) await readMarks(found === null ? null : await readLog(timeOf(found)));
     else if (found !== last) await readLog(timeOf(last));
     last = found;
@@ -139,12 +139,4 @@ function hashOf(jobId: string): number {
 /** Milliseconds since the epoch; 0 without an id. */
 function timeOf(id: string | null): number {
   return id !== null && isUlid(id) ? decodeTime(id) : 0;
-}
-
-async function readLast(store: ObjectStore): Promise<string | null> {
-  const reading = await store.read(LAST_ERASURE);
-  if (reading === null) return null;
-  return text(reading.body).catch((cause: unknown) => {
-    throw new StoreError('read', 'the id of the last erasure could not be read', { cause });
-  });
 }

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import { conflictClaims, quarantineMarker } from '../../archive/layout.js';
 import type { LedgerLine } from '../../domain/delivery.js';
@@ -6,6 +5,7 @@ import type { RetentionClass } from '../../domain/kinds.js';
 import { ledgerLine, NO_DELIVERY, newDeliveryId } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { StoreError } from '../../store/object-store.js';
+import { readText } from '../../store/read-to-end.js';
 import type { ExpiredObject, ExpiringStore } from './expired-objects.js';
 
 interface RemovalParts {
@@ -85,8 +85,7 @@ async function removeTraces(store: ExpiringStore, group: Group): Promise<void> {
   for (const id of matches(keys, /^quarantine\/([^/]+)\//)) await store.delete(quarantineMarker(jobId, id));
   for (const folder of matches(keys, /^(.*jobs\/[^/]+\/)conflicts\//)) {
     for await (const { key } of store.list(conflictClaims(folder))) {
-      const claim = await store.read(key);
-      if (claim !== null && keys.has(await text(claim.body))) await store.delete(key);
+      if (keys.has((await readText(store, key)) ?? '')) await store.delete(key);
     }
   }
 }

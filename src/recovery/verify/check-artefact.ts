@@ -1,11 +1,6 @@
-import { createHash } from 'node:crypto';
 import { quarantineFolder } from '../../archive/layout.js';
-import {
-  type ObjectInfo,
-  type ObjectReading,
-  type ObjectStore,
-  StoreError,
-} from '../../store/object-store.js';
+import { hashBody } from '../../archive/read-back.js';
+import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import type { ArtefactClaim } from './artefact-claims.js';
 
@@ -75,7 +70,7 @@ async function checkHead(store: ObjectStore, claim: ArtefactClaim): Promise<Chec
 async function checkContent(
   store: ObjectStore,
   claim: ArtefactClaim,
-  options: CheckOptions,
+  { onRead, signal }: CheckOptions,
 ): Promise<CheckResult> {
   const reading = await store.read(claim.key);
   if (reading === null) return MISSING;
@@ -84,7 +79,10 @@ async function checkContent(
     reading.body.destroy();
     return result;
   }
-  const found = await hashBody(reading, options);
+  const found = await hashBody(reading, (bytes) => {
+    signal?.throwIfAborted();
+    onRead(bytes);
+  });
   if (claim.sha256 !== null && found.sha256 !== claim.sha256) {
     return { state: 'damaged', reason: 'content', found };
   }
@@ -103,22 +101,4 @@ function compareInfo(info: ObjectInfo, claim: ArtefactClaim): CheckResult {
 
 function foundBy({ size, metadata }: ObjectInfo): FoundObject {
   return { size, sha256: metadata.sha256 ?? null };
-}
-
-async function hashBody(
-  { info, body }: ObjectReading,
-  { onRead, signal }: CheckOptions,
-): Promise<{ size: number; sha256: string }> {
-  const hash = createHash('sha256');
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    signal?.throwIfAborted();
-    hash.update(chunk);
-    size += chunk.length;
-    onRead(chunk.length);
-  }
-  if (size !== info.size) {
-    throw new StoreError('read', `${info.key} ended after ${size} of ${info.size} bytes`);
-  }
-  return { size, sha256: hash.digest('hex') };
 }

@@ -1,5 +1,6 @@
+import { readText } from '../read-to-end.js';
 import { conditionOf } from '../store-condition.js';
-import { collected, type ProbePlace, textAt } from './probe-place.js';
+import { collected, type ProbePlace } from './probe-place.js';
 
 /**
  * Reads a range of an object, deletes it, and aborts an upload. Null, or what the store does that no setting makes up for. What its
@@ -12,7 +13,7 @@ export async function probeLives(place: ProbePlace): Promise<string | null> {
 async function range({ store, newKey, headers }: ProbePlace): Promise<string | null> {
   const key = newKey('range');
   await store.create(key, Buffer.from('0123456789'), headers);
-  return (await textAt(store, key, { start: 2, end: 4 })) === '234'
+  return (await readText(store, key, { start: 2, end: 4 })) === '234'
     ? null
     : 'it does not give a range of an object (Range)';
 }

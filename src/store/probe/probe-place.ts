@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import type { ObjectHeaders, ObjectStore, PendingUpload } from '../object-store.js';
 
 /** Where the probe writes, and what it removes afterwards. */
@@ -11,15 +10,6 @@ export interface ProbePlace {
   /** What `newKey` gave. */
   readonly keys: readonly string[];
   readonly uploads: PendingUpload[];
-}
-
-export async function textAt(
-  store: Pick<ObjectStore, 'read'>,
-  key: string,
-  range?: Parameters<ObjectStore['read']>[1],
-): Promise<string | null> {
-  const reading = await store.read(key, range);
-  return reading && text(reading.body);
 }
 
 /** More than any probe has: a listing without end must not fill the memory. */

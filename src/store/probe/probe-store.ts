@@ -7,12 +7,13 @@ import type {
   PendingUpload,
   StoreTraits,
 } from '../object-store.js';
+import { readText } from '../read-to-end.js';
 import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 import { impatientStore } from './impatient-store.js';
 import { probeListing } from './probe-listing.js';
 import { probeLives } from './probe-lives.js';
-import { type ProbePlace, textAt } from './probe-place.js';
+import type { ProbePlace } from './probe-place.js';
 import { probeTags } from './probe-tags.js';
 
 /**
@@ -191,7 +192,7 @@ async function writeAndReadBack({ store, newKey }: ProbePlace) {
     const key = newKey('write');
     const body = randomUUID();
     await store.create(key, Buffer.from(body), HEADERS);
-    if ((await textAt(store, key)) !== body)
+    if ((await readText(store, key)) !== body)
       return { reason: 'it gave back other bytes than were written', condition: null };
     const metadata = (await store.head(key))?.metadata;
     return metadata?.probe === 'yes' ? null : { reason: 'it does not keep metadata', condition: null };
@@ -204,7 +205,7 @@ async function conditionalPut({ store, newKey }: ProbePlace, rounds: number): Pr
   const key = newKey('twice');
   await store.create(key, Buffer.from('first'), HEADERS);
   const second = await store.create(key, Buffer.from('second'), HEADERS);
-  if (second !== 'exists' || (await textAt(store, key)) !== 'first') return 'ignored';
+  if (second !== 'exists' || (await readText(store, key)) !== 'first') return 'ignored';
   const isAtomic = await allRounds(rounds, async (round) => {
     const raced = newKey(`race-${round}`);
     const bodies = Array.from({ length: CREATORS }, (_, n) => Buffer.from(`body ${n}`));
@@ -219,7 +220,7 @@ async function conditionalComplete(place: ProbePlace, rounds: number): Promise<C
   const key = newKey('upload-taken');
   const late = await upload(place, key, 'late');
   await store.create(key, Buffer.from('early'), HEADERS);
-  if ((await late.complete()) !== 'exists' || (await textAt(store, key)) !== 'early') return 'ignored';
+  if ((await late.complete()) !== 'exists' || (await readText(store, key)) !== 'early') return 'ignored';
   const isAtomic = await allRounds(rounds, async (round) => {
     const raced = newKey(`upload-race-${round}`);
     const names = Array.from({ length: UPLOADERS }, (_, n) => `body ${n}`);
@@ -243,7 +244,7 @@ async function isConsistent(
   key: string,
   results: readonly CreateResult[],
 ): Promise<boolean> {
-  const content = await textAt(store, key);
+  const content = await readText(store, key);
   const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
   const isOneOfThem = results.some((_, index) => content === `body ${index}`);
   return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);

@@ -34,7 +34,7 @@ describe('copies of one streamed conflict', () => {
 });
 
 describe('reading back', () => {
-  it('returns size and hash, null for a missing key, and fails for a truncated object', async () => {
+  it('returns size and hash, and null for a missing key', async () => {
     const store = createMemoryStore();
     store.put('key', CONTENT);
     expect(await readBack(store, 'key')).toMatchObject({
@@ -43,11 +43,6 @@ describe('reading back', () => {
       info: { key: 'key' },
     });
     expect(await readBack(store, 'missing')).toBeNull();
-    const read = async (key: string) => {
-      const reading = await store.read(key);
-      return reading && { ...reading, info: { ...reading.info, size: CONTENT.length + 1 } };
-    };
-    await expect(readBack({ ...store, read }, 'key')).rejects.toThrow('ended after 14 of 15 bytes');
   });
 
   it('compares size and hash, and reads nothing of another size', async () => {

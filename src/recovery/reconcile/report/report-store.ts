@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
 import { REPORTS_FOLDER, reconcileReportKey } from '../../../archive/layout.js';
 import type { RecoveryOutcome } from '../../../domain/recovery-outcome.js';
 import type { ObjectStore } from '../../../store/object-store.js';
+import { readDocument } from '../../../store/read-document.js';
 import { failureReason } from '../recovery-errors.js';
 import type { RecoveryParts } from '../recovery-parts.js';
 import { createReport } from './create-report.js';
@@ -71,13 +71,6 @@ export async function readEarlierReports(parts: RecoveryParts, startedAt: number
 const OPEN: readonly RecoveryOutcome[] = ['failed', 'pending', 'unrecoverable'];
 
 async function readReport(store: ObjectStore, key: string): Promise<Partial<RecoveryReport>> {
-  const reading = await store.read(key);
-  if (reading === null) return {};
-  const text = (await buffer(reading.body)).toString('utf8');
-  try {
-    const report = JSON.parse(text) as Partial<RecoveryReport>;
-    return Array.isArray(report.jobs) ? report : {};
-  } catch {
-    return {};
-  }
+  const report = await readDocument(store, key, Number.POSITIVE_INFINITY);
+  return Array.isArray(report?.jobs) ? report : {};
 }

@@ -55,6 +55,38 @@ export function parseRange(text: string): { readonly cidr: string } | { readonly
   return { cidr: `${normalised}/${writtenBits - 96}` };
 }
 
+/**
+ * How many leading bits two canonical addresses share; null for different families. The second may have a prefix length,
+ * which limits the result.
+ */
+export function sharedBits(address: string, range: string): number | null {
+  const [start = '', length] = range.split('/');
+  const [a, b] = [bitsOf(address), bitsOf(start)];
+  if (a.length !== b.length) return null;
+  const most = Math.min(a.length, length === undefined ? a.length : Number(length));
+  let shared = 0;
+  while (shared < most && a[shared] === b[shared]) shared += 1;
+  return shared;
+}
+
+/** A canonical address as ones and zeros. */
+function bitsOf(address: string): string {
+  if (isIP(address) === 4) {
+    return address
+      .split('.')
+      .map((part) => Number(part).toString(2).padStart(8, '0'))
+      .join('');
+  }
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string) => (text === '' ? [] : text.split(':'));
+  const last = tail === undefined ? [] : groups(tail);
+  const first = groups(head);
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => '0');
+  return [...first, ...zeros, ...last]
+    .map((part) => Number.parseInt(part, 16).toString(2).padStart(16, '0'))
+    .join('');
+}
+
 function readBits(text: string): number | null {
   return /^(?:0|[1-9]\d{0,2})$/.test(text) ? Number(text) : null;
 }

@@ -1,9 +1,10 @@
-import { compileRanges, peerAddress } from '../../lib/text/ip-address.js';
+import { compileRanges, parseRange, peerAddress, sharedBits } from '../../lib/text/ip-address.js';
 import {
   type AccessCheck,
   type AccessDecision,
   type AccessRequest,
   type AccessRules,
+  type EgressTable,
   firstUntrusted,
 } from './access-check.js';
 import { type CredentialAttempt, compileClosestCredential } from './authenticate.js';
@@ -25,11 +26,12 @@ export type AccessReporter = (request: AccessRequest) => CheckReport[];
 export function compileAccessReport(name: string, rules: AccessRules, check: AccessCheck): AccessReporter {
   const closest = compileClosestCredential(rules.credentials);
   const forwardedFor = explainForwardedFor(rules.trustedProxies);
+  const ranges = rangesOf(rules.allow, rules.egress);
   return (request) => {
     const seen = forwardedFor(request.peer, request.headers['x-forwarded-for']);
     return [
       { gate: 'source', passed: true, detail: `the source ${name} is configured`, toPass: null },
-      addressReport(name, rules, check(request), seen),
+      addressReport(name, rules, check(request), seen, ranges),
       credentialReport(name, closest(request.headers, request.now), request),
     ];
   };
@@ -79,11 +81,28 @@ function explainForwardedFor(trustedProxies: readonly string[]): ForwardedForExp
   };
 }
 
+interface Range {
+  readonly entry: string;
+  readonly cidr: string;
+}
+
+/** The ranges that an allowlist admits, with the entry that each comes from. */
+function rangesOf(allow: readonly string[], egress: EgressTable): Range[] {
+  return allow.flatMap((entry) => {
+    const ranges = egress[entry] ?? (entry === 'any' ? [] : [entry]);
+    return ranges.flatMap((range) => {
+      const parsed = parseRange(range);
+      return 'fault' in parsed ? [] : [{ entry, cidr: parsed.cidr }];
+    });
+  });
+}
+
 function addressReport(
   name: string,
   { allow, allowMode }: AccessRules,
   { clientIp, region, rule, wouldRefuse }: AccessDecision,
   seen: ForwardedFor,
+  ranges: readonly Range[],
 ): CheckReport {
   const ignored =
     seen.header === 'ignored' && seen.peer !== null
@@ -108,11 +127,13 @@ function addressReport(
       toPass: null,
     };
   }
+  const nearest = nearestRange(clientIp, ranges);
+  const near = nearest === null ? '' : `; the nearest entry is ${nearest.entry} (${nearest.cidr})`;
   const reported = wouldRefuse === null ? '' : ', but allowMode is report, so it passes';
   return {
     gate: 'address',
     passed: wouldRefuse !== null,
-    detail: `${clientIp} is not in sources.${name}.allow (${allow.join(', ') || 'empty'})${reported}${ignored}`,
+    detail: `${clientIp} is not in sources.${name}.allow (${allow.join(', ') || 'empty'})${reported}${near}${ignored}`,
     toPass: addressRemedy(name, allow, { clientIp, region, seen }),
   };
 }
@@ -126,6 +147,16 @@ function addressRemedy(
     return `if ${seen.peer} is your load balancer: receiver.trustedProxies: [${seen.peer}]; then ${seen.claimed} counts`;
   }
   return `sources.${name}.allow: [${[...allow, region ?? clientIp].join(', ')}]`;
+}
+
+/** The entry that shares the most leading bits with the address; null when none shares eight. */
+function nearestRange(address: string, ranges: readonly Range[]): Range | null {
+  let nearest: { readonly range: Range; readonly bits: number } | null = null;
+  for (const range of ranges) {
+    const bits = sharedBits(address, range.cidr);
+    if (bits !== null && bits > (nearest?.bits ?? 7)) nearest = { range, bits };
+  }
+  return nearest?.range ?? null;
 }
 
 function credentialReport(

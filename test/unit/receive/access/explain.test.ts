@@ -102,7 +102,8 @@ describe('explain, gate by gate', () => {
     expect(gate('address', explanation)).toEqual({
       gate: 'address',
       passed: false,
-      detail: '192.0.2.77 is not in sources.default.allow (eu1, 10.9.0.0/16)',
+      detail:
+        '192.0.2.77 is not in sources.default.allow (eu1, 10.9.0.0/16); the nearest entry is eu1 (192.0.2.1/32)',
       toPass: 'sources.default.allow: [eu1, 10.9.0.0/16, 192.0.2.77]',
     });
     expect(gate('credential', explanation)).toMatchObject({

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { decodeTime, encodeTime } from 'ulid';
 import { isUlid } from '../../lib/text/id-cursor.js';
 import { ulidMaker } from '../../lib/text/ulid-maker.js';
-import { type ObjectStore, PartialListingError } from '../../store/object-store.js';
+import { type ObjectStore, PartialListingError, StoreGoneError } from '../../store/object-store.js';
 import { readText } from '../../store/read-to-end.js';
 import { ERASURE_LOG, ERASURES_FOLDER, erasureKey, LAST_ERASURE } from '../layout.js';
 import { isErased } from './erasure.js';
@@ -12,6 +12,9 @@ import { isErased } from './erasure.js';
  * whatever a replica stored by an older list is visible by then, and is removed.
  */
 export const ERASURE_LEASE = 2_000;
+
+/** Before the job id in the key of an entry of the log. */
+const ENTRY_ID = '01234567890123456789012345-';
 
 /** Milliseconds after which a list is read again while callbacks come, so that none of them waits for it. */
 const REFRESH_AFTER = 1_500;
@@ -42,7 +45,7 @@ export function createErasedJobs(
   store: ObjectStore,
   clocks: readonly (() => number)[] = [() => performance.now(), Date.now],
 ) {
-  /** Hashes of job ids, for little memory: a hit is confirmed by the mark. */
+  /** Hashes of job ids, for little memory: a hit is confirmed by the mark, or by the log where the mark was lost. */
   const hashes = new Set<number>();
   /** The id of the last erasure, null when there was none; undefined before the first look. */
   let last: string | null | undefined;
@@ -66,7 +69,9 @@ export function createErasedJobs(
     const number = begun;
     const startedAt = clocks.map((clock) => clock());
     const found = await readText(store, LAST_ERASURE);
-    if (last === undefined) await readMarks(found === null ? null : await readLog(timeOf(found)));
+    if (last === undefined) await readMarks(found === null ? null : await readLog(0));
+    else if (found === null && last !== null)
+      throw new StoreGoneError(`${LAST_ERASURE} is gone: bring it back`);
     else if (found !== last) await readLog(timeOf(last));
     last = found;
     lookedAt = startedAt;
@@ -83,7 +88,7 @@ export function createErasedJobs(
   /** @param newest the job that was erased last: without its mark the listing is not whole */
   async function readMarks(newest: string | null): Promise<void> {
     let isWhole = newest === null;
-    for await (const { key } of store.list(ERASURES_FOLDER)) {
+    for await (const key of store.keys(ERASURES_FOLDER)) {
       const jobId = key.slice(ERASURES_FOLDER.length, -'.json'.length);
       isWhole ||= jobId === newest;
       add(jobId);
@@ -97,14 +102,19 @@ export function createErasedJobs(
     const startAfter = `${ERASURE_LOG}${encodeTime(Math.max(0, since - MAX_OVERLAP), 10)}`;
     let jobId: string | null = null;
     let isWhole = false;
-    for await (const { key } of store.list(ERASURE_LOG, { startAfter })) {
+    for await (const key of store.keys(ERASURE_LOG, { startAfter })) {
       isWhole = key === LAST_ERASURE;
       if (isWhole) continue;
-      jobId = key.slice(ERASURE_LOG.length + '01234567890123456789012345-'.length);
+      jobId = jobOfEntry(key);
       add(jobId);
     }
     if (!isWhole) throw new PartialListingError(ERASURE_LOG, LAST_ERASURE);
     return jobId;
+  }
+
+  async function isLogged(jobId: string): Promise<boolean> {
+    for await (const key of store.keys(ERASURE_LOG)) if (jobOfEntry(key) === jobId) return true;
+    return false;
   }
 
   function add(jobId: string): void {
@@ -126,9 +136,13 @@ export function createErasedJobs(
       const listAge = age();
       if (listAge > ERASURE_LEASE) await lookAgain();
       else if (listAge > REFRESH_AFTER) lookOnce().catch(() => undefined);
-      return hashes.has(hashOf(jobId)) && isErased(store, jobId);
+      return hashes.has(hashOf(jobId)) && ((await isErased(store, jobId)) || isLogged(jobId));
     },
   };
+}
+
+function jobOfEntry(key: string): string {
+  return key.slice(ERASURE_LOG.length + ENTRY_ID.length);
 }
 
 /** A signed number of 32 bits, which a set keeps without a box. */

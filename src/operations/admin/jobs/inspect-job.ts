@@ -82,11 +82,12 @@ export async function inspectJob(
   if ((extent === 'none' || !isKnown) && serviceAnswer !== 'found' && isWhole) return serviceAnswer;
   const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
   const present = new Set(found.map(({ info }) => info.key));
+  const erased = mark ?? (found.length === 0 ? erasureIn(timeline) : null);
   const { expired, lost } =
-    mark === null ? await absentOfJob(parts, timeline, present) : { expired: [], lost: [] };
+    erased === null ? await absentOfJob(parts, timeline, present) : { expired: [], lost: [] };
   const erasure =
-    extent === 'all' && mark !== null
-      ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
+    extent === 'all' && erased !== null
+      ? { erasedAt: erased.erasedAt, complete: erased.complete, keptUntil: erased.keptUntil }
       : null;
   const failure = failureOf(lines, scope);
   const events = extent === 'none' ? [] : await parts.jobEvents(jobId, timeline, places, scope);
@@ -94,6 +95,12 @@ export async function inspectJob(
     ...{ jobId, artefacts, timeline, isCut, failure, expired, lost, erasure, events },
     ...{ index, service, serviceAnswer },
   };
+}
+
+/** The last erasure of a job whose mark is lost: what is not there any more was erased. */
+function erasureIn(timeline: readonly LedgerLine[]): Job['erasure'] {
+  const line = timeline.findLast(({ outcome }) => outcome === 'erased');
+  return line === undefined ? null : { erasedAt: line.receivedAt, complete: true, keptUntil: null };
 }
 
 function countingFirst(artefacts: readonly Artefact[]): Artefact[] {

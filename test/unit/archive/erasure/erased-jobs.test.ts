@@ -117,6 +117,24 @@ describe('the list of erased jobs in memory', () => {
     expect(await jobs.has('j1')).toBe(true);
   });
 
+  it('knows by the log a job whose mark is lost, while it runs and from the start', async () => {
+    const { store, jobs } = replica();
+    for (const jobId of ['j1', 'j2']) await erase(store, jobId);
+    expect(await jobs.has('j1')).toBe(true);
+    for (const key of store.objects.keys()) if (key.startsWith(ERASURES_FOLDER)) store.objects.delete(key);
+    expect([await jobs.has('j1'), await replica(store).jobs.has('j1')]).toEqual([true, true]);
+    expect(await jobs.has('j3')).toBe(false);
+  });
+
+  it('fails once the id of the last erasure is gone', async () => {
+    const { store, jobs, pass } = replica();
+    await erase(store, 'j1');
+    await jobs.has('j1');
+    store.objects.delete(LAST_ERASURE);
+    pass(ERASURE_LEASE + 1);
+    await expect(jobs.has('j1')).rejects.toMatchObject({ condition: 'missing' });
+  });
+
   it('fails as the store does, and recovers', async () => {
     let broken = true;
     const store = createMemoryStore(() => {

@@ -97,17 +97,19 @@ describe('inspectJob', () => {
     expect(await inspectJob(parts, 'j1')).toMatchObject({ timeline: [line] });
   });
 
-  it('finds an erased job by its ledger lines of any age that the index has', async () => {
+  it('finds an erased job by its ledger lines of any age that the index has, also where its mark is lost', async () => {
     const store = createMemoryStore();
-    const lines = ['2025-11-02T03:04:05.678Z', '2025-12-24T18:00:00.000Z'].map((receivedAt) =>
-      ledgerLine({ receivedAt, jobId: 'j1', outcome: 'erased' }),
-    );
+    const stored = ledgerLine({ receivedAt: '2025-11-02T03:04:05.678Z', jobId: 'j1' });
+    const erasedAt = '2025-12-24T18:00:00.000Z';
+    const lines = [stored, ledgerLine({ receivedAt: erasedAt, jobId: 'j1', outcome: 'erased', items: [] })];
     for (const line of lines) putSegment(store, line.receivedAt, [line]);
     const parts = await partsOf(store, { reach: 365 * DAY });
     expect(await jobExtent(parts, 'j1', null)).toBe('all');
     expect(await inspectJob(parts, 'j1')).toMatchObject({
       timeline: lines,
       index: { since: null, missing: [] },
+      lost: [],
+      erasure: { erasedAt, complete: true, keptUntil: null },
     });
   });
 

@@ -74,7 +74,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
       const call = { params: paramsOf(request), query: queryOf(request), body, access, peer };
       const handle = (signal?: AbortSignal) =>
         route.handle({ ...call, actor: access.actor, request, response, signal });
-      answer(response, await passGates(route, { response, body }, handle, options));
+      answer(response, await passGates(route, { request, response, access, body }, handle, options));
     });
   }
   const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
@@ -86,25 +86,31 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
 }
 
 interface Asked {
+  readonly request: Request;
   readonly response: ServerResponse;
+  readonly access: Access;
   readonly body: unknown;
 }
 
 async function passGates<T>(
   route: AdminRoute,
-  { response, body }: Asked,
+  { request, response, access, body }: Asked,
   handle: (signal?: AbortSignal) => Promise<T>,
   { changes, reads }: AdminRouterOptions,
 ): Promise<T> {
   if (route.method === 'GET') {
     const isDownload = Object.values(route.answers).some((each) => each && 'contentTypes' in each);
     // Downloads have a gate of their own, and what every token may ask reads nothing.
-    return isDownload || route.right === null || route.isUrgent ? handle() : reads(response, handle);
+    if (isDownload || route.right === null) return handle();
+    const sources = access.scope && [...access.scope].sort();
+    const question = JSON.stringify([request.originalUrl, sources]);
+    if (route.isUrgent) return reads.share(question, response, handle);
+    // An access to content is recorded with the name of its token.
+    return reads.pass(route.right === 'view' ? question : null, response, handle);
   }
   const isPreview = (body as { dryRun?: unknown } | undefined)?.dryRun === true;
-  return isPreview
-    ? reads(response, (signal) => changes.pass(response, () => handle(signal)))
-    : changes.pass(response, handle);
+  if (isPreview) return reads.pass(null, response, (signal) => changes.pass(response, () => handle(signal)));
+  return changes.pass(response, handle).finally(reads.changed);
 }
 
 function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {

@@ -4,7 +4,7 @@ import { SUMMARY_GROUPS } from '../../../domain/summary-groups.js';
 import { namesInScope, rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
 import { sharedRead } from '../../../lib/time/shared-read.js';
-import { type Health, healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
+import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
 import type { SubscriberFigures } from '../../answers/subscribers.js';
 import type { AdminServices } from '../admin-services.js';
 import { readHealth } from '../read-health.js';
@@ -34,12 +34,6 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
     lastReconcile: cachedFor(REPORTS_CACHE_MS, services.facts.lastReconcile),
     lastVerify: cachedFor(REPORTS_CACHE_MS, services.facts.lastVerify),
   };
-  /** Pages ask every few seconds, and wait for what hangs: those of one scope for one answer. */
-  const healths = new Map<string, () => Promise<Health>>();
-  const read = async (scope: SourceScope) => {
-    await services.fresh();
-    return readHealth(services.self, facts, services.limits.factsWithin, Date.now(), scope);
-  };
   return [
     adminRoute({
       method: 'GET',
@@ -50,10 +44,8 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
       summary: 'Is all well?',
       answers: { 200: healthSchema },
       async handle({ access: { scope } }) {
-        const key = JSON.stringify(scope && [...scope].sort());
-        const health = healths.get(key) ?? sharedRead(0, () => read(scope));
-        healths.set(key, health);
-        return ok(await health());
+        await services.fresh();
+        return ok(await readHealth(services.self, facts, services.limits.factsWithin, Date.now(), scope));
       },
     }),
     adminRoute({

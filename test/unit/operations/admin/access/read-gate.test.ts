@@ -27,7 +27,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A port whose answers a test gives. The path is the question. */
+/** A port whose answers a test gives. The path is the question; `/own…` shares none, `/urgent…` waits in no line. */
 async function serve(options: ReadGateOptions = {}): Promise<void> {
   gate = createReadGate(options);
   reads = [];
@@ -41,7 +41,10 @@ async function serve(options: ReadGateOptions = {}): Promise<void> {
         signal.addEventListener('abort', () => reject(signal.reason));
         reads.push({ question, signal, end: (answer = 'done') => resolve(answer) });
       });
-    gate(response, read).then(
+    const passing = question.startsWith('/urgent')
+      ? gate.share(question, response, read)
+      : gate.pass(question.startsWith('/own') ? null : question, response, read);
+    passing.then(
       (answer) => response.end(answer),
       (error: unknown) => {
         const { code, status } = asProblem(error);
@@ -95,11 +98,48 @@ describe("operators' reads", () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['200 done']));
   });
 
-  it('end when the client disconnects', async () => {
+  it('hold up none that is urgent, which is shared as well', async () => {
     await serve({ slots: 1, patience: 60_000 });
-    const client = ask('/a');
+    const first = ask('/a').answer;
     await until(() => reads.length === 1);
-    client.leave();
+    const urgent = [ask('/urgent').answer, ask('/urgent').answer];
+    await until(() => asked === 3);
+    expect(reads.map(({ question }) => question)).toEqual(['/a', '/urgent']);
+    reads[1]?.end();
+    expect(await Promise.all(urgent)).toEqual(['200 done', '200 done']);
+    reads[0]?.end();
+    expect(await first).toBe('200 done');
+  });
+
+  it('share one answer where the questions are equal, unless something was changed in between', async () => {
+    await serve();
+    const equal = Array.from({ length: 20 }, () => ask('/same').answer);
+    await until(() => asked === 20);
+    expect(reads).toHaveLength(1);
+    gate.changed();
+    const later = ask('/same').answer;
+    const own = [ask('/own').answer, ask('/own').answer];
+    await until(() => reads.length === 4);
+    reads[0]?.end('before');
+    expect(new Set(await Promise.all(equal))).toEqual(new Set(['200 before']));
+    // The question that is read still has its answer to share.
+    const joined = ask('/same').answer;
+    await until(() => asked === 24);
+    for (const { question, end } of reads.slice(1)) end(question === '/same' ? 'after' : 'own');
+    expect(await Promise.all([later, joined, ...own])).toEqual([
+      ...['200 after', '200 after', '200 own', '200 own'],
+    ]);
+    expect(reads).toHaveLength(4);
+  });
+
+  it('end when the last client that waits for the answer disconnects', async () => {
+    await serve({ slots: 1, patience: 60_000 });
+    const clients = [ask('/a'), ask('/a')];
+    await until(() => asked === 2);
+    clients[0]?.leave();
+    await until(() => refused.length === 1);
+    expect(reads[0]?.signal.aborted).toBe(false);
+    clients[1]?.leave();
     await until(() => reads[0]?.signal.aborted === true);
     // The slot is free again, and nobody gets the answer of a read that was ended.
     const next = ask('/a');

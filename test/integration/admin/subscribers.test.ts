@@ -204,9 +204,12 @@ describe('an event that waits', () => {
     expect(eventsSince(start).map((event) => event.id)).toContain(id);
     await until(async () => (await waiting()).length === 0);
     expect((await order({ subscriber: 'crm', events: ['nonsense'] })).status).toBe(400);
-    // By each of its subscribers before the next test answers otherwise.
+    // By each of its subscribers before the next test answers otherwise, and by their senders, which do not know of the replay.
     const sent = () => eventsSince(0).filter((event) => event.id === another.json.deliveryId);
     await until(() => sent().length === 2);
+    const retrying = async () =>
+      (await api.get('/subscribers')).body.subscribers.map((one: { retrying: number }) => one.retrying);
+    await until(async () => (await retrying()).every((events: number) => events === 0));
   });
 });
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ObjectStore,
   PartialListingError,
@@ -24,11 +25,14 @@ export class UnreadableError extends StoreError {
   }
 }
 
+/** Milliseconds before each further attempt at an object. */
+const PAUSES = [0, 1_000];
+
 /**
- * A store that tells an object that cannot be read, or a folder that cannot be listed, from an outage: what fails is tried once more while
- * the store answers, and ends in `UnreadableError`. During an outage it rejects at once. Bodies are in memory.
+ * A store that tells an object that cannot be read, or a folder that cannot be listed, from an outage: what fails is tried again while the
+ * store answers, and ends in `UnreadableError`. During an outage it rejects at once. Bodies are in memory.
  */
-export function retryingReads(store: ObjectStore): ObjectStore {
+export function retryingReads(store: ObjectStore, pauses: readonly number[] = PAUSES): ObjectStore {
   const readWhole: ObjectStore['read'] = async (key, ...args) => {
     const reading = await store.read(key, ...args);
     // Nobody reads a foreign object to its end.
@@ -40,12 +44,14 @@ export function retryingReads(store: ObjectStore): ObjectStore {
     ...retryingListings(store),
     async read(key, ...args) {
       const outage = createOutageCheck(1, () => store.identity());
-      for (let isLast = false; ; isLast = true)
+      for (let attempt = 0; ; attempt += 1)
         try {
           return await readWhole(key, ...args);
         } catch (error) {
           if (!(error instanceof StoreError) || (await outage.failed())) throw error;
-          if (isLast) throw new UnreadableError('read', key, error);
+          const pause = pauses[attempt];
+          if (pause === undefined) throw new UnreadableError('read', key, error);
+          await sleep(pause);
         }
     },
   };

@@ -57,7 +57,8 @@ export async function readLinesAt(
     wanted.set(key, known);
     return key;
   });
-  const asked = retryingReads(store);
+  // Who asks waits: what cannot be read is tried again at once.
+  const asked = retryingReads(store, [0]);
   const fetchMerged = createMergedFetcher(asked);
   const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, spans }]) => {
     const found = await limit(async () => {

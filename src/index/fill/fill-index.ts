@@ -1,3 +1,4 @@
+import { storeClock } from '../../ledger/hours.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { IndexFiller } from './index-filler.js';
@@ -21,7 +22,7 @@ export interface IndexFillerOptions {
 
 export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   const { store, index, clock, reach, retention, maxBytes, subscribers } = options;
-  const now = () => clock() + store.clockOffset();
+  const now = storeClock(store, clock);
   const taken = new TakenHours({ store, index, now, reach, subscribers });
   const older = new OlderHours(taken, { store, index, now, reach, retention, maxBytes });
 

@@ -407,6 +407,7 @@ describe('replays of events', () => {
     ['for an unknown subscriber', { subscriber: 'nobody' }, 'known are crm, default-only, others.'],
     ['without a filter', { subscriber: 'crm' }, 'needs jobs, events, a time or another filter'],
     ['of another kind', { kind: 'release', subscriber: 'crm' }, 'belong to replays of the kind notify.'],
+    ['by a cause', { subscriber: 'crm', dead: true, cause: '410' }, 'cause selects failing jobs to refetch'],
     ['with dead: false', { subscriber: 'crm', dead: false }, ''],
   ])('are rejected %s', async (_case, selector, detail) => {
     const { status, body } = await order(selector, { dryRun: true });

@@ -22,8 +22,6 @@ export async function selectEvents(
   limit: number,
   signal?: AbortSignal,
 ): Promise<ReplaySelection> {
-  if (selector.cause !== undefined)
-    throw new Problem('request-invalid', 'cause belongs to replays of the kind refetch.');
   const names = namesOf(parts, selector);
   const wanted = selector.events && new Set(selector.events);
   const events = selector.dead

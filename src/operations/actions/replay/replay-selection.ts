@@ -36,14 +36,13 @@ async function selectByKind(
   selector: ReplaySelector,
   signal: AbortSignal | undefined,
 ): Promise<ReplaySelection> {
-  if (selector.kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS, signal);
-  if (selector.subscriber !== undefined || selector.dead !== undefined || selector.events) {
+  const { kind, subscriber, dead, events, cause } = selector;
+  if (kind !== 'notify' && (subscriber !== undefined || dead !== undefined || events)) {
     throw new Problem('request-invalid', 'subscriber, dead and events belong to replays of the kind notify.');
   }
-  if (selector.cause !== undefined) return selectFailing(parts, selector, selector.cause);
-  return selector.kind === 'refetch'
-    ? selectJobs(parts, selector, signal)
-    : selectBodies(parts, selector, signal);
+  if (cause !== undefined) return selectFailing(parts, selector, cause);
+  if (kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS, signal);
+  return kind === 'refetch' ? selectJobs(parts, selector, signal) : selectBodies(parts, selector, signal);
 }
 
 /** The jobs that fail for a cause now. Throws `request-invalid` for filters that open failures do not have. */

@@ -1,7 +1,7 @@
 // tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
 // packages, and the modules that the page shares with the receiver, into the source folder as well, so that the page is
 // whole when run from source.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
@@ -56,14 +56,16 @@ for (const module of [...DOMAIN, ...ISSUES]) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, code.replaceAll(/(['"])(?:\.\.\/)+(?:(?:domain|lib|operations)\/)?/g, '$1../'));
 }
+// Modules that the page had before, under other names: the built page would announce them.
+for (const name of readdirSync(vendor, { recursive: true }))
+  if (name.endsWith('.js') && !written.has(name)) rmSync(join(vendor, name));
 cpSync(join('src', PAGE), join('dist', PAGE), {
   recursive: true,
   filter: (path) => !/(\.d\.ts|tsconfig\.json)$/.test(path),
 });
-// Modules that the page had before, under other names.
-for (const folder of [vendor, join('dist', PAGE, 'vendor')])
-  for (const name of readdirSync(folder, { recursive: true }))
-    if (name.endsWith('.js') && !written.has(name)) rmSync(join(folder, name));
+for (const name of readdirSync(join('dist', PAGE), { recursive: true }))
+  if (!existsSync(join('src', PAGE, name)))
+    rmSync(join('dist', PAGE, name), { recursive: true, force: true });
 
 // The built page announces its modules at once: a browser would find them one after the other, and ask for each when it has the one before.
 const LAZY = ['main.js', 'views/charts/draw-chart.js', 'vendor/uplot.js'];

@@ -56,6 +56,8 @@ export interface ToldEvent {
   readonly error: string | null;
   /** How often it was tried. */
   readonly attempts: number;
+  /** Attempts of an event that waits, oldest first. */
+  readonly history: readonly { readonly answer?: string | undefined }[];
 }
 
 /**
@@ -64,16 +66,17 @@ export interface ToldEvent {
  * @param time shows an instant (ISO 8601)
  */
 export function describeTold(
-  { outcome, at, status, error, attempts }: ToldEvent,
+  { outcome, at, status, error, attempts, history }: ToldEvent,
   time: (instant: string) => string = String,
 ): string {
   const answer = status === null ? `no answer: ${error ?? 'unknown'}` : String(status);
   const tried = `${answer}${at === null ? '' : ` at ${time(at)}`}, ${ordinal(attempts)} attempt`;
+  const said = history.at(-1)?.answer;
   switch (outcome) {
     case 'delivered':
       return `told${at === null ? '' : ` at ${time(at)}`}, ${answer}, ${ordinal(attempts)} attempt`;
     case 'waiting':
-      return `not told yet: ${tried}`;
+      return `not told yet: ${tried}${said === undefined ? '' : `: “${said}”`}`;
     case 'rejected':
       return `not told, the answer was final: ${tried}`;
     case 'expired':

@@ -91,7 +91,7 @@ describe('subscribers', () => {
     const row = page.getByRole('table', { name: 'Events that crm did not accept yet' }).getByRole('row', {
       name: /waiting-1/,
     });
-    await row.getByText('Answered 503').waitFor();
+    await row.getByText('Answered 503: “noted”').first().waitFor();
     await page.getByRole('row', { name: /^crm/ }).getByText('Sending').waitFor();
     expect(await page.getByRole('link', { name: 'waiting-1' }).count()).toBe(1);
     await page.evaluate(AXE);

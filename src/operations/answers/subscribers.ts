@@ -99,6 +99,9 @@ const toldFields = {
   status: z.int().nullable().describe('status of its answer; null when there was none'),
   error: z.string().nullable().describe('what failed, such as `timeout`'),
   attempts: count.describe('how often it was tried'),
+  history: z
+    .array(attemptSchema)
+    .describe('of an event that waits, unless very many do: the first and the last attempts, oldest first'),
 };
 
 const SENT_OUTCOMES = [...EVENT_ENDS, 'waiting'] as const;

@@ -194,7 +194,11 @@ describe('an event that waits', () => {
     const id = json.deliveryId ?? '';
     const waiting = async () => (await api.get('/subscribers/crm/events?outcome=waiting')).body.events;
     await until(async () => (await waiting()).length === 1);
-    expect(await waiting()).toMatchObject([{ event: id, jobId: 'waits', status: 503, error: null }]);
+    const rejected = expect.objectContaining({ status: 503, error: null, answer: 'noted' });
+    const tried = { event: id, status: 503, error: null, history: expect.arrayContaining([rejected]) };
+    expect(await waiting()).toMatchObject([{ ...tried, jobId: 'waits' }]);
+    const { events } = (await api.get('/jobs/waits')).body;
+    expect(events).toContainEqual(expect.objectContaining({ ...tried, subscriber: 'crm' }));
     answer = 200;
     const another = await sendCallback(service, 'id=another&status=success', TRANSCRIPT, JSON_TYPE);
     const selector = { subscriber: 'crm', events: [id] };
@@ -233,7 +237,7 @@ describe('what a subscriber was sent', () => {
     await until(async () => (await sent(api, 'job=told-2')).length === 1);
     const [told] = await sent(api, 'job=told-2');
     const event = { event: json.deliveryId, type: 'job.stored', source: 'default', at: expect.any(String) };
-    const how = { status: 200, error: null, attempts: 1, outcome: 'delivered' };
+    const how = { status: 200, error: null, attempts: 1, outcome: 'delivered', history: [] };
     expect(told).toEqual({ ...event, jobId: 'told-2', ...how, durationMs: expect.any(Number) });
     expect(await sent(scoped, 'job=told-2')).toEqual([]);
     expect(await sent(scoped, 'job=told-1')).toMatchObject([{ status: 410, outcome: 'rejected' }]);

@@ -35,6 +35,10 @@ describe('the words about what is not sent', () => {
       'not told yet: no answer: timeout at 11:22, 2nd attempt',
       { outcome: 'waiting', status: null, error: 'timeout', attempts: 2 },
     ],
+    [
+      'not told yet: 503 at 11:22, 3rd attempt: “busy”',
+      { outcome: 'waiting', status: 503, attempts: 3, history: [{}, { answer: 'busy' }] },
+    ],
     ['not told, the answer was final: 410 at 11:22, 1st attempt', { outcome: 'rejected', status: 410 }],
     [
       'not told, it failed for 24 hours: 500 at 11:22, 21st attempt',
@@ -44,7 +48,8 @@ describe('the words about what is not sent', () => {
     ['not tried yet', { outcome: 'untried', at: null, status: null, attempts: 0 }],
     ['unknown: no attempt is on record', { outcome: 'unknown', at: null, status: null, attempts: 0 }],
   ])('say "%s"', (words, event) => {
-    const told: ToldEvent = { outcome: 'delivered', at: AT, status: 200, error: null, attempts: 1, ...event };
+    const one = { at: AT, status: 200, error: null, attempts: 1, history: [] };
+    const told: ToldEvent = { outcome: 'delivered', ...one, ...event };
     expect(describeTold(told, (instant) => instant.slice(11, 16))).toBe(words);
   });
 

@@ -66,7 +66,9 @@ export function subscribersRoutes({
         await fresh();
         await rejectUnknownNames({ source: query.source }, names, view, scope);
         const { events, nextCursor } = await view.sent.page({ ...query, subscriber: name, scope });
-        return ok({ events: events.map(shownSent), index: view.extent(), nextCursor });
+        const statuses = await outbox.statuses(scope);
+        const shown = events.map((event) => shownSent(event, statuses));
+        return ok({ events: shown, index: view.extent(), nextCursor });
       },
     }),
     adminRoute({

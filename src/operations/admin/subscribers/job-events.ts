@@ -40,7 +40,8 @@ export function createJobEvents(
     });
     const isTried = ({ name }: SubscriberStatus, { id }: JobEvent) =>
       tried.some(({ subscriber, event }) => subscriber === name && event === id);
-    const missing = (await outbox.statuses(scope)).flatMap((status) => {
+    const statuses = await outbox.statuses(scope);
+    const missing = statuses.flatMap((status) => {
       const followed = scopeWithin(null, status.sources);
       const filter = { events: status.events, sources: [...(followed ?? [])] };
       return announced
@@ -52,7 +53,7 @@ export function createJobEvents(
       const place = places.get(line);
       const outcome = place === undefined ? null : outcomeOf(status, place);
       if (outcome === null || (await isAnnouncedByRecovery(store, line))) continue;
-      const nothing = { at: null, status: null, error: null, attempts: 0 };
+      const nothing = { at: null, status: null, error: null, attempts: 0, history: [] };
       const { source } = event.data;
       others.push({
         subscriber: status.name,
@@ -63,7 +64,10 @@ export function createJobEvents(
         outcome,
       });
     }
-    return [...tried.map((event) => ({ subscriber: event.subscriber, ...triedEvent(event) })), ...others];
+    return [
+      ...tried.map((event) => ({ subscriber: event.subscriber, ...triedEvent(event, statuses) })),
+      ...others,
+    ];
   };
 }
 

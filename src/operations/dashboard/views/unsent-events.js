@@ -25,8 +25,8 @@ export function waitingSection({ name }, page) {
     table(title, events, ({ event }) => event, [
       { name: 'Last attempt', cell: ({ at }) => moment(at) },
       { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
-      { name: 'Why', cell: describeAttempt },
-      { name: 'Attempts', cell: ({ attempts }) => count(attempts) },
+      { name: 'Why', cell: (row) => lastAttempt(row.history) ?? describeAttempt(row) },
+      { name: 'Attempts', cell: ({ event, attempts, history }) => attemptList(event, attempts, history) },
       may('repair') && {
         name: 'Repair',
         cell: ({ event, jobId }) =>
@@ -58,8 +58,7 @@ export function deadSection({ name, dead }, page) {
       { name: 'Why', cell: whyDead },
       {
         name: 'Attempts',
-        cell: ({ event, attempts, history }) =>
-          attempts === 1 ? '1' : attemptList(event.id, attempts, history),
+        cell: ({ event, attempts, history }) => attemptList(event.id, attempts, history),
       },
       may('repair') && {
         name: 'Repair',
@@ -83,6 +82,7 @@ export function deadSection({ name, dead }, page) {
  * @param {string} id @param {number} attempts @param {DeadEvent['history']} history
  */
 function attemptList(id, attempts, history) {
+  if (history.length < 2) return count(attempts);
   return h(
     'details',
     { 'data-key': `attempts-${id}` },

@@ -202,7 +202,7 @@ export class Delivery {
 }
 
 /** Codings that a sender may name; the ledger records any other as `other`. */
-const CODINGS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'compress', 'x-compress', 'identity']);
+const CODINGS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'compress', 'x-compress', 'identity']);
 
 /**
  * The wire format of a callback, without what its sender may write at will, such as a file name as a parameter of the type: erasing

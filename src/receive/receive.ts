@@ -123,8 +123,8 @@ export class Receiver {
     staged.onRefused((problem) => body.fail(problem));
     try {
       const keep = (chunk: Buffer): void => rawCopy.keep(chunk);
-      const { maxBytes } = sender.source;
-      const parts = await decodeBody(bodyHeaders(delivery), body, staged, maxBytes, keep);
+      const limits = { maxBytes: sender.source.maxBytes, memory: staged.memory.lease };
+      const parts = await decodeBody(bodyHeaders(delivery), body, staged, limits, keep);
       delivery.decoded(parts);
       rawCopy.release();
       const items = await staged.commit(this.#erasures.has);

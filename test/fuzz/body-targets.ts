@@ -30,7 +30,7 @@ async function decode(
   const sink = new RecordingSink({ identifyAfter: 64 });
   const headers = { contentType: type, contentEncoding: encoding, contentLength: null, contents: [] };
   try {
-    await decodeBody(headers, chunksOf(body, ...sizes), sink, 100_000);
+    await decodeBody(headers, chunksOf(body, ...sizes), sink, { maxBytes: 100_000 });
   } catch (error) {
     if (error instanceof UndecodableError) return { refused: error.reason };
     if (error instanceof BodyTooLargeError) return { refused: 'too-large' };

@@ -75,7 +75,7 @@ export async function decodeQuarantined(
   // What became of a damaged body would be an artefact that nobody sent.
   if (hash('sha256', body, 'hex') !== request.sha256)
     throw new UndecodableError('body-damaged', 'The stored body has other bytes than the one that arrived.');
-  return decodeBody(headersOf(request, source), chunksOf(body, CHUNK_BYTES), sink, source.maxBytes);
+  return decodeBody(headersOf(request, source), chunksOf(body, CHUNK_BYTES), sink, source);
 }
 
 function headersOf({ headers, query }: QuarantinedRequest, source: SourceContent): BodyHeaders {

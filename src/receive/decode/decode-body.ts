@@ -6,7 +6,7 @@ import type { ItemSink } from '../../domain/item.js';
 import type { RequestHeaders } from '../callback-request.js';
 import type { ByteSource } from './byte-source.js';
 import { decodeMultipart } from './decode-multipart.js';
-import { contentEncodings, decodedSource } from './inflated-source.js';
+import { contentEncodings, type DecodeLimits, decodedSource } from './inflated-source.js';
 
 /** The headers and parameters that describe a body. */
 export interface BodyHeaders {
@@ -38,12 +38,12 @@ export function bodyEncodings(headers: RequestHeaders): string | null {
  *   `onRaw` was called with all of it. Items may have been opened and even ended: none of them may be published.
  * - BodyTooLargeError as soon as a limit is exceeded, also while reading that rest.
  * - EncodingRefusedError for several content encodings, and for one that expands too far.
+ * - An `overloaded` Problem when the memory for a content encoding is spent.
  * - Errors of `body` and `sink`, unchanged and at once.
  *
- * In the last three cases `body` is left as `for await` leaves it: the `return` of its iterator is called, which destroys a
+ * In the last four cases `body` is left as `for await` leaves it: the `return` of its iterator is called, which destroys a
  * plain stream.
  *
- * @param maxBytes most bytes of the body, as received and after its content encoding is decoded
  * @param onRaw called with every chunk as received, before any decoding
  * @returns the parts of a form; undefined for other bodies
  */
@@ -51,10 +51,10 @@ export async function decodeBody(
   headers: BodyHeaders,
   body: AsyncIterable<Buffer>,
   sink: ItemSink,
-  maxBytes: number,
+  limits: DecodeLimits,
   onRaw: (chunk: Buffer) => void = () => {},
 ): Promise<readonly PartShape[] | undefined> {
-  const raw = new RawBody(body, maxBytes, onRaw);
+  const raw = new RawBody(body, limits.maxBytes, onRaw);
   try {
     const first = await raw.next();
     if (first === null) return undefined;
@@ -64,7 +64,7 @@ export async function decodeBody(
     const type = parseMediaType(headers.contentType);
     return encodings.length === 0
       ? await decodePlain(headers, type, raw, headers.contentLength, sink)
-      : await decodeEncoded(headers, type, raw, encodings, sink, maxBytes);
+      : await decodeEncoded(headers, type, raw, encodings, sink, limits);
   } catch (error) {
     if (error instanceof UndecodableError) await raw.drain();
     throw error;
@@ -79,9 +79,9 @@ async function decodeEncoded(
   source: ByteSource,
   encodings: readonly string[],
   sink: ItemSink,
-  maxBytes: number,
+  limits: DecodeLimits,
 ): Promise<readonly PartShape[] | undefined> {
-  const decoded = decodedSource(source, encodings, maxBytes);
+  const decoded = decodedSource(source, encodings, limits);
   try {
     return await decodePlain(headers, type, decoded, null, sink);
   } finally {

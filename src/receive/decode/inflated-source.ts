@@ -5,10 +5,19 @@ import {
   EncodingRefusedError,
   UndecodableError,
 } from '../../archive/content/decode-error.js';
+import { Problem } from '../../domain/problem.js';
+import type { BudgetLease } from '../../lib/memory/budget-lease.js';
 import type { ByteSource } from './byte-source.js';
 
 /** A zlib stream; `bytesWritten` is how much of its input it has consumed. */
 type Decompressor = Transform & { readonly bytesWritten: number };
+
+export interface DecodeLimits {
+  /** Most bytes of a body, as received and after its content encoding is decoded. */
+  readonly maxBytes: number;
+  /** Pays for what a decompressor keeps of the decoded bytes. Default: nothing is paid. */
+  readonly memory?: Pick<BudgetLease, 'tryTake' | 'give'>;
+}
 
 /** Enough to distinguish the two forms of `deflate`. */
 const BEGINNING_BYTES = 2;
@@ -19,6 +28,9 @@ const MAX_RATIO = 200;
 const FREE_BYTES = 1024 * 1024;
 /** Encoded bytes granted in advance while a body arrives, so that the ratio of a recording that begins with silence is judged whole. */
 const ADVANCE_BYTES = 64 * 1024;
+const OUTPUT_CHUNK = 64 * 1024;
+/** Most decoded bytes that brotli keeps. The other encodings keep 32 KiB. */
+const BROTLI_WINDOW = 16 * 1024 * 1024;
 
 /**
  * Decodes one content encoding as its reader pulls: a chunk is inflated only as far as it is read, and the next one is read
@@ -27,8 +39,10 @@ const ADVANCE_BYTES = 64 * 1024;
  */
 class InflatedSource implements ByteSource {
   readonly #source: ByteSource;
-  readonly #open: (beginning: Buffer) => Decompressor;
-  readonly #maxBytes: number;
+  readonly #open: Open;
+  readonly #limits: DecodeLimits;
+  readonly #window: number;
+  #paid = 0;
   #stream: Decompressor | null = null;
   #hungry = true;
   #sourceEnded = false;
@@ -38,10 +52,12 @@ class InflatedSource implements ByteSource {
   #ended = false;
   #wake = () => {};
 
-  constructor(source: ByteSource, open: (beginning: Buffer) => Decompressor, maxBytes: number) {
+  /** @param window decoded bytes that the decompressor keeps, as far as they are paid for */
+  constructor(source: ByteSource, open: Open, window: number, limits: DecodeLimits) {
     this.#source = source;
     this.#open = open;
-    this.#maxBytes = maxBytes;
+    this.#window = window;
+    this.#limits = limits;
   }
 
   async next(): Promise<Buffer | null> {
@@ -59,6 +75,8 @@ class InflatedSource implements ByteSource {
   /** Destroys the decompressor; must be called in every case. */
   destroy(): void {
     this.#stream?.destroy();
+    this.#limits.memory?.give(this.#paid);
+    this.#paid = 0;
   }
 
   async #begin(): Promise<Decompressor> {
@@ -110,9 +128,21 @@ class InflatedSource implements ByteSource {
 
   #counted(bytes: Buffer): Buffer {
     this.#given += bytes.length;
-    if (this.#given > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+    const { maxBytes } = this.#limits;
+    if (this.#given > maxBytes) throw new BodyTooLargeError(maxBytes);
     this.#refuseBeyond(MAX_RATIO * (this.#fed + ADVANCE_BYTES));
+    this.#payWindow();
     return bytes;
+  }
+
+  /** Payments double, so that they are few. None waits: a window is released only when its body ends. */
+  #payWindow(): void {
+    while (this.#paid < Math.min(this.#given, this.#window)) {
+      const step = this.#paid || OUTPUT_CHUNK;
+      if (this.#limits.memory?.tryTake(step) === false)
+        throw new Problem('overloaded', 'No memory is free to decode this body; send it again.');
+      this.#paid += step;
+    }
   }
 
   #refuseBeyond(most: number): void {
@@ -127,8 +157,6 @@ function corrupt(what: string, cause?: unknown): UndecodableError {
   return new UndecodableError('encoding-corrupt', `The encoded body ${what}.`, { cause });
 }
 
-const OUTPUT_CHUNK = 64 * 1024;
-
 type Open = (beginning: Buffer) => Decompressor;
 
 const gunzip: Open = () => zlib.createGunzip({ chunkSize: OUTPUT_CHUNK });
@@ -140,7 +168,6 @@ const DECODERS: Record<string, Open | undefined> = {
     hasZlibHeader(beginning)
       ? zlib.createInflate({ chunkSize: OUTPUT_CHUNK })
       : zlib.createInflateRaw({ chunkSize: OUTPUT_CHUNK }),
-  zstd: () => zlib.createZstdDecompress({ chunkSize: OUTPUT_CHUNK }),
 };
 
 /** The encodings of a Content-Encoding value in the order they were applied, `identity` left out. */
@@ -150,20 +177,20 @@ export function contentEncodings(header: string): readonly string[] {
 }
 
 /**
- * Decodes a body with one content encoding; `maxBytes` limits what it decodes to. Throws UndecodableError for an unknown encoding,
- * and EncodingRefusedError for several, because each multiplies how far a small body can expand; real senders use one.
+ * Decodes a body with one content encoding. Throws UndecodableError for an unknown encoding, an `overloaded` Problem when the memory
+ * is spent, and EncodingRefusedError for several, because each multiplies how far a small body can expand; real senders use one.
  */
 export function decodedSource(
   source: ByteSource,
   [encoding = 'identity', ...others]: readonly string[],
-  maxBytes: number,
+  limits: DecodeLimits,
 ): InflatedSource {
   if (others.length > 0)
     throw new EncodingRefusedError('The body has several content encodings; send it with at most one.');
   const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (open === undefined)
     throw new UndecodableError('encoding-unsupported', 'The content encoding is not known.');
-  return new InflatedSource(source, open, maxBytes);
+  return new InflatedSource(source, open, encoding === 'br' ? BROTLI_WINDOW : 0, limits);
 }
 
 /** `deflate` means the zlib format, but raw deflate data is also sent under that name (RFC 9110, 8.4.1.2). */

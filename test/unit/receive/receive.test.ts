@@ -1,3 +1,4 @@
+import { brotliCompressSync, constants } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
 import { announceErasure, createErasedJobs } from '../../../src/archive/erasure/erased-jobs.js';
@@ -79,7 +80,7 @@ function receiverOver(before?: BeforeCall) {
 /** Nothing more comes until the body fails. */
 const STALL = Symbol('stall');
 /** A promise: nothing more comes before. */
-type Chunk = string | Error | Promise<void> | typeof STALL;
+type Chunk = string | Buffer | Error | Promise<void> | typeof STALL;
 
 class Body implements RequestBody {
   bytes = 0;
@@ -394,6 +395,24 @@ describe('a callback while memory is short', () => {
     at.pass(3);
     expect(await receiving).toMatchObject(OVERLOADED);
     await waiting;
+  });
+
+  it('pays for what its decompressor keeps, until it ends', async () => {
+    const at = receiverOver();
+    const flushed = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
+    const request = requestOf({
+      chunks: [brotliCompressSync(`"${'x'.repeat(SENT - 1)}`, flushed), STALL],
+      more: {
+        declaredLength: null,
+        headers: { 'content-type': ['application/json'], 'content-encoding': ['br'] },
+      },
+    });
+    const receiving = refusalOf(at.receiver.receive(request));
+    await until(() => at.budget.used > SENT + PART);
+    const gone = new BodyAbortedError();
+    request.opened[0]?.fail(gone);
+    expect(await receiving).toBe(gone);
+    expect(at.budget.used).toBe(0);
   });
 
   it('is refused when no memory becomes free for its first byte within ten seconds', async () => {

@@ -6,11 +6,14 @@ import {
   EncodingRefusedError,
   UndecodableError,
 } from '../../../../src/archive/content/decode-error.js';
+import type { Problem } from '../../../../src/domain/problem.js';
 import { type BodyHeaders, decodeBody } from '../../../../src/receive/decode/decode-body.js';
+import type { DecodeLimits } from '../../../../src/receive/decode/inflated-source.js';
 import { BOUNDARY, chunksOf, formBody, formType, type PartSpec } from '../../../support/http/multipart.js';
 import { RecordingSink, type RecordingSinkOptions } from '../../../support/store/recording-sink.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
+const LIMITS = { maxBytes: MAX_BYTES };
 const TRANSCRIPT = '{"format":"2.9","job":{"id":"a"},"metadata":{},"results":[{"type":"word"}]}';
 const JOBINFO = '{"id":"a","config":{"type":"transcription"}}';
 const SRT = '1\r\n00:00:00,720 --> 00:00:01,360\r\nWelcome\r\n\r\n';
@@ -20,14 +23,15 @@ interface Sent extends Partial<BodyHeaders> {
   readonly sizes?: number[];
   readonly maxBytes?: number;
   readonly sinkOptions?: RecordingSinkOptions;
+  readonly memory?: Pick<DecodeLimits, 'memory'>;
 }
 
 /** Decodes a body and tells what the sink got, as `kind: bytes`. */
-async function decode({ body, sizes = [], sinkOptions, maxBytes = MAX_BYTES, ...rest }: Sent) {
+async function decode({ body, sizes = [], sinkOptions, maxBytes = MAX_BYTES, memory, ...rest }: Sent) {
   const sink = new RecordingSink(sinkOptions);
   const defaults = { contentType: null, contentEncoding: null, contentLength: null, contents: [] };
   const chunks = chunksOf(Buffer.from(body as string), ...sizes);
-  const parts = await decodeBody({ ...defaults, ...rest }, chunks, sink, maxBytes);
+  const parts = await decodeBody({ ...defaults, ...rest }, chunks, sink, { maxBytes, ...memory });
   return {
     parts,
     items: sink.items,
@@ -669,6 +673,35 @@ describe('decodeBody: content encodings', () => {
     }
   });
 
+  const MIB = 1024 * 1024;
+  it.each<[string, Buffer, { total: number; most: number; fails: boolean }]>([
+    ['br', brotli(randomBytes(3 * MIB)), { total: 4 * MIB, most: 4 * MIB, fails: false }],
+    ['br', brotli(randomBytes(3 * MIB)), { total: MIB, most: MIB, fails: true }],
+    ['br', brotli(randomBytes(20 * MIB)), { total: 64 * MIB, most: 16 * MIB, fails: false }],
+    ['br', brotli(randomBytes(100)), { total: MIB, most: 64 * 1024, fails: false }],
+    ['gzip', zlib.gzipSync(randomBytes(3 * MIB)), { total: 0, most: 0, fails: false }],
+  ])('pays for the window of %s, and returns the memory (%#)', async (contentEncoding, body, expected) => {
+    let held = 0;
+    let most = 0;
+    const memory: Required<DecodeLimits>['memory'] = {
+      tryTake: (bytes) => {
+        if (held + bytes > expected.total) return false;
+        held += bytes;
+        most = Math.max(most, held);
+        return true;
+      },
+      give: (bytes) => (held -= bytes),
+    };
+    const error = await decode({ contentEncoding, body, memory: { memory } }).catch(
+      (reason: unknown) => reason,
+    );
+    expect({ most, held, code: (error as Problem).code }).toEqual({
+      most: expected.most,
+      held: 0,
+      code: expected.fails ? 'overloaded' : undefined,
+    });
+  });
+
   it.each<[string, Buffer]>([
     [
       'a transcript of 1 MiB that compresses 1,000 : 1',
@@ -727,7 +760,7 @@ describe('decodeBody: limits and failures', () => {
     for (const contentEncoding of [null, 'gzip']) {
       const { seen, body } = watched(chunks);
       await expect(
-        decodeBody({ ...headers, contentEncoding }, body, new RecordingSink(), MAX_BYTES),
+        decodeBody({ ...headers, contentEncoding }, body, new RecordingSink(), LIMITS),
       ).rejects.toThrow(UndecodableError);
       expect(seen).toEqual({ taken: 50, closed: 1 });
     }
@@ -735,7 +768,7 @@ describe('decodeBody: limits and failures', () => {
 
   it('keeps to the limit while it does', async () => {
     const { seen, body } = watched(chunks);
-    const outcome = decodeBody(headers, body, new RecordingSink(), 20);
+    const outcome = decodeBody(headers, body, new RecordingSink(), { maxBytes: 20 });
     await expect(outcome).rejects.toThrow(BodyTooLargeError);
     expect(seen).toEqual({ taken: 11, closed: 1 });
   });
@@ -761,7 +794,7 @@ describe('decodeBody: limits and failures', () => {
     const failure = new Error('aborted');
     for (const length of [0, 1, 7, 30]) {
       const { body } = watched(cut(whole).slice(0, length), failure);
-      await expect(decodeBody({ ...headers, ...given }, body, new RecordingSink(), MAX_BYTES)).rejects.toBe(
+      await expect(decodeBody({ ...headers, ...given }, body, new RecordingSink(), LIMITS)).rejects.toBe(
         failure,
       );
     }
@@ -779,13 +812,13 @@ describe('decodeBody: limits and failures', () => {
         { ...headers, ...given },
         watched(pieces, failure).body,
         new RecordingSink(),
-        MAX_BYTES,
+        LIMITS,
       ).catch(note);
       await decodeBody(
         { ...headers, ...given },
         watched(pieces).body,
         new RecordingSink({ onWrite }),
-        MAX_BYTES,
+        LIMITS,
       ).catch(note);
     }
     const reported = late.splice(0);
@@ -808,13 +841,13 @@ describe('decodeBody: limits and failures', () => {
     for (const options of sinkOptions) {
       const { seen, body } = watched(cut(whole));
       await expect(
-        decodeBody({ ...headers, ...given }, body, new RecordingSink(options), MAX_BYTES),
+        decodeBody({ ...headers, ...given }, body, new RecordingSink(options), LIMITS),
       ).rejects.toBe(failure);
       expect(seen.closed).toBe(1);
       if (options.onWrite) expect(seen.taken).toBeLessThan(20);
     }
     const { body } = watched(cut(whole));
-    await expect(decodeBody({ ...headers, ...given }, body, { open: fail }, MAX_BYTES)).rejects.toBe(failure);
+    await expect(decodeBody({ ...headers, ...given }, body, { open: fail }, LIMITS)).rejects.toBe(failure);
   });
 
   it.each(forms)('takes no chunk of %s while the sink makes it wait', async (_, given, whole) => {
@@ -828,7 +861,7 @@ describe('decodeBody: limits and failures', () => {
       expect(seen.taken).toBe(before);
       waiting--;
     };
-    await decodeBody({ ...headers, ...given }, body, new RecordingSink({ onWrite }), MAX_BYTES);
+    await decodeBody({ ...headers, ...given }, body, new RecordingSink({ onWrite }), LIMITS);
     expect(seen).toEqual({ taken: 40, closed: 1 });
   });
 

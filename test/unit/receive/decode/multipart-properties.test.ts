@@ -17,7 +17,7 @@ async function partsOf(body: Buffer, sizes: readonly number[]): Promise<string[]
   const sink = new RecordingSink();
   const headers = { contentType: formType(), contentEncoding: null, contentLength: null, contents: [] };
   try {
-    await decodeBody(headers, chunksOf(body, ...sizes), sink, 1e9);
+    await decodeBody(headers, chunksOf(body, ...sizes), sink, { maxBytes: 1e9 });
   } catch (error) {
     if (error instanceof UndecodableError) return null;
     throw error;

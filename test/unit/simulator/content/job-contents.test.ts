@@ -50,7 +50,7 @@ describe('contents of a job', () => {
     const { contentType, chunks } = jobContent(job('en'), kind);
     const sink = new RecordingSink();
     const headers = { contentType, contentEncoding: null, contentLength: null, contents: [kind] };
-    await decodeBody(headers, chunks(), sink, 2 ** 30);
+    await decodeBody(headers, chunks(), sink, { maxBytes: 2 ** 30 });
     expect(sink.items.map(({ identity }) => identity?.kind)).toEqual([kind]);
   });
 

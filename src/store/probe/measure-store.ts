@@ -92,8 +92,8 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
 
   const startUpload = timed('startUpload', store.startUpload);
   return {
-    location: store.location,
-    partSize: store.partSize,
+    // `identity`, `begin` and `traits` are not reported, and what makes no call.
+    ...store,
     create: timed('create', store.create, resultOfCreate),
     prove: timed('prove', store.prove, resultOfCreate),
     replace: timed('replace', store.replace),
@@ -113,11 +113,6 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
     ...(store.expire && {
       expire: timed('expire', store.expire, (result) => (result === 'missing' ? 'absent' : 'ok')),
     }),
-    identity: store.identity,
-    begin: store.begin,
-    clockOffset: store.clockOffset,
-    ...(store.traits && { traits: store.traits }),
-    close: () => store.close(),
   };
 }
 

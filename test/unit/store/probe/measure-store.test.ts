@@ -71,9 +71,17 @@ describe('a measured store', () => {
     for await (const key of store.traces('a/')) found.push(key);
     expect(found).toEqual(['a/b 1', 'a/u 4', 'a/b', 'a/u']);
     expect(under.standIn.state.uploads.size).toBe(0);
-    expect(store.traits).toBe(under.store.traits);
     expect(store.expire).toBeUndefined();
     expect(store.tags).toBeUndefined();
+  });
+
+  it('has all that the store has, and reports all but what makes no call, and what asks what store it is', () => {
+    const measured = Object.entries(store);
+    expect(measured.map(([name]) => name).sort()).toEqual(Object.keys(under.store).sort());
+    const asItIs = measured.filter(([name, value]) => value === under.store[name as keyof ObjectStore]);
+    expect(asItIs.map(([name]) => name).sort()).toEqual(
+      ['begin', 'clockOffset', 'close', 'identity', 'location', 'partSize', 'traits'].sort(),
+    );
   });
 
   it('reports tags and expiry of the stores that have them', async () => {

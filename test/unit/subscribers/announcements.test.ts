@@ -75,9 +75,12 @@ describe('a repetition of a delivery', () => {
   });
   const repetition = () => {
     const repeated = items.map((item) => ({ ...item, outcome: 'identical' as const }));
+    // It differs from the delivery in all that artefacts do not keep: an event that had some of that would have two contents.
     return line({
       ...{ status: 'success', outcome: 'duplicate', region: 'us1', items: repeated, context },
-      ...{ receivedAt: '2026-03-05T01:02:03.004Z' },
+      ...{ receivedAt: '2026-03-05T01:02:03.004Z', clientIp: '40.74.41.92', method: 'PUT' },
+      ...{ credential: 'secondary', bytes: 99, durationMs: 345, reason: 'again', actor: 'anna' },
+      shape: { contentType: null, framing: 'chunked' },
     });
   };
 

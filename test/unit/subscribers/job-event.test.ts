@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import { isWanted, jobEventOf } from '../../../src/subscribers/job-event.js';
+import type { JobEvent } from '../../../src/subscribers/receiver-event.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 const item = (outcome: StoredItem['outcome']): StoredItem => ({
@@ -99,6 +101,17 @@ describe('jobEventOf', () => {
         items: [{ ...item('created'), uri: 's3://bucket/prefix/jobs/j1/transcript.json' }],
       },
     });
+  });
+
+  it('is the one that docs/downstream.md shows', () => {
+    const text = /^```json\n(.*?)^```$/ms.exec(readFileSync('docs/downstream.md', 'utf8'))?.[1] ?? '';
+    const shown = JSON.parse(text) as JobEvent;
+    const line = ledgerLine({
+      deliveryId: shown.id,
+      receivedAt: shown.time,
+      ...shown.data,
+    } as Partial<LedgerLine>);
+    expect(shown).toEqual(jobEventOf(line, 's3://transcripts'));
   });
 
   it.each([

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { CREDENTIAL_NOTICE } from '../../../src/domain/credential-notice.js';
 import { CALLBACK_REFUSALS } from '../../../src/domain/problem.js';
 import { createMetrics } from '../../../src/observe/metrics/metrics.js';
+import { ISSUE_CODES } from '../../../src/operations/issues/issue-kinds.js';
 import { inProject, readManifest, readProjectFile } from '../../support/manifests.js';
 import {
   ALERT_PREFIX,
@@ -103,6 +104,11 @@ describe('names', () => {
   ])('%s uses metrics that exist', (_name, text) => {
     const used = text.match(/\btranscript_receiver_[a-z0-9_]+/g) ?? [];
     expect(used.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it.each(rules)('$alert asks for issues that exist', ({ expr }) => {
+    const codes = [...expr.matchAll(/transcript_receiver_issues\{code="([^"]+)"/g)].map(([, code]) => code);
+    expect(codes.filter((code) => !ISSUE_CODES.some((each) => each === code))).toEqual([]);
   });
 
   it('are watched for every reason of a refused callback, but a slow head, which is no callback yet, and a shutdown', () => {

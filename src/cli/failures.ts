@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { canAskService } from '../app/speech-options.js';
 import { causeInWords, type FailureCause, isFetchable } from '../domain/failure-causes.js';
+import { FAILURES } from '../domain/failure-rules.js';
 import { NOTHING_CAN_BE_REFETCHED } from '../domain/next-steps.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { notIndexedInWords } from '../index/index-extent.js';
@@ -27,7 +28,7 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('failures')
-    .option('--outcome <outcome>', 'only failed, unrecoverable, refused or conflict')
+    .option('--outcome <outcome>', `only with one of these: ${FAILURES.join(', ')}`)
     .option('--source <name>', 'only of this source')
     .option('--region <name>', 'only of this region')
     .option('--since <time>', 'failed since: 48h, 7d, or a time with its zone', readTime('--since'))

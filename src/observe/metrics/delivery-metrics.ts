@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { LedgerLine } from '../../domain/delivery.js';
+import { LEDGER_OUTCOMES, type LedgerLine } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
 import { CALLBACK_REFUSALS, type ProblemCode } from '../../domain/problem.js';
 
@@ -17,7 +17,6 @@ export interface DeliveryPhases {
   readonly acknowledge: number;
 }
 
-const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 'refused', 'failed'];
 const REPORTED_REFUSALS: readonly ProblemCode[] = ['address-refused', 'address-unreadable'];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
@@ -31,7 +30,7 @@ export function createDeliveryMetrics(
   const sourceOf = boundedLabel(sources);
   const regionOf = boundedLabel(regions);
   const statusOf = boundedLabel(KNOWN_CALLBACK_STATUSES);
-  const outcomeOf = boundedLabel(OUTCOMES);
+  const outcomeOf = boundedLabel(LEDGER_OUTCOMES);
   const reportedOf = boundedLabel(REPORTED_REFUSALS);
   const lastUses = createLastUses(registry);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.

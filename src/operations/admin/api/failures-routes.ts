@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FAILURES } from '../../../domain/failure-rules.js';
 import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { instantInput, reasonText, textInput } from '../../../lib/text/read-input.js';
 import { instantOf } from '../../../lib/time/instant.js';
@@ -33,7 +34,7 @@ export function failuresRoutes(services: AdminServices): AdminRoute[] {
       summary:
         'Jobs whose last ledger line is a failure that nothing has settled, and their causes; the job that the service drops first comes first',
       query: {
-        outcome: textInput.optional().describe('failed, unrecoverable, refused or conflict'),
+        outcome: textInput.optional().describe(FAILURES.join(', ')),
         ...lineFilters(['source', 'region']),
         since: instantInput.optional().describe('failed at or after it'),
         cause: causeFilter.optional(),

@@ -26,6 +26,7 @@ import { toJob } from '../../lib/screen/route.js';
 import { capital, count, total } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
+import { FAILURES } from '../../vendor/failure-rules.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { acknowledgeButton, noRefetch, refetchOnClick } from '../job/job-actions.js';
 import { causesSection } from './causes-section.js';
@@ -39,7 +40,6 @@ import { quarantineSection } from './quarantine-list.js';
 const FILTERS = ['outcome', 'source', 'region', 'since', 'cause'];
 /** The causes come first: of each list these rows, then more. */
 const FIRST_PAGE = 20;
-const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 
 /**
  * Failing jobs and quarantined bodies, each with its cause and a button that repairs it.

@@ -6,15 +6,23 @@
 const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const STATUS_TOKEN = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** The documented callback statuses: whether the job failed, and in words. An open set: others are archived and recorded as sent. */
-const STATUSES: Readonly<Record<string, { readonly failed: boolean; readonly words: string }>> = {
+interface StatusEntry {
+  /** Whether subscribers get `job.failed`. Failures lists what did not arrive: a callback with such a status has arrived. */
+  readonly failed: boolean;
+  readonly words: string;
+}
+
+/** The documented callback statuses. An open set: others are archived and recorded as sent. */
+const STATUSES = {
   success: { failed: false, words: 'success' },
   error: { failed: true, words: 'error: the service could not process the job' },
   fetch_error: { failed: true, words: 'fetch_error: the service could not fetch the media' },
   trim_error: { failed: true, words: 'trim_error: the service could not trim the audio' },
-};
+} as const satisfies Readonly<Record<string, StatusEntry>>;
 
-export const KNOWN_CALLBACK_STATUSES: readonly string[] = Object.keys(STATUSES);
+export type KnownCallbackStatus = keyof typeof STATUSES;
+
+export const KNOWN_CALLBACK_STATUSES = Object.keys(STATUSES) as readonly KnownCallbackStatus[];
 
 /** What the service reports about a job. */
 export function callbackStatusInWords(status: string): string {
@@ -26,8 +34,8 @@ export function isFailedStatus(status: string | null): boolean {
   return status !== null && known(status)?.failed === true;
 }
 
-function known(status: string) {
-  return Object.hasOwn(STATUSES, status) ? STATUSES[status] : undefined;
+function known(status: string): StatusEntry | undefined {
+  return Object.hasOwn(STATUSES, status) ? STATUSES[status as KnownCallbackStatus] : undefined;
 }
 
 export function isJobId(text: string): boolean {

@@ -1,3 +1,4 @@
+import type { KnownCallbackStatus } from '../domain/job.js';
 import type { KnownContentToken } from '../domain/kinds.js';
 
 /**
@@ -59,7 +60,7 @@ export interface JobConfig {
 export type JobStatus = 'running' | 'done' | 'rejected' | 'deleted' | 'expired' | (string & {});
 
 /** The status a callback carries in its query; not the status of the job. */
-export type CallbackStatus = 'success' | 'error' | 'fetch_error' | 'trim_error' | (string & {});
+export type CallbackStatus = KnownCallbackStatus | (string & {});
 
 /** One entry of a job's `errors`, among them every failed attempt to send a notification. */
 export interface JobError {

@@ -1,18 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { LEDGER_OUTCOMES } from '../../../src/domain/delivery.js';
 import { isFailedStatus, KNOWN_CALLBACK_STATUSES } from '../../../src/domain/job.js';
 
-const serviceInterface = readFileSync('docs/service-interface.md', 'utf8');
-const ruleOfFailures = readFileSync('docs/decisions/outbox.md', 'utf8').match(
-  /^\| status .*`job\.failed`/m,
-)?.[0];
+/** Names in the part of a document that a pattern finds. */
+function namesIn(document: string, part: RegExp): (string | undefined)[] {
+  const text = part.exec(readFileSync(document, 'utf8'))?.[0] ?? '';
+  return [...text.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
+}
 
-describe('a callback status', () => {
-  it.each(KNOWN_CALLBACK_STATUSES)('%s is in the interface of the service', (status) => {
-    expect(serviceInterface).toContain(`\`${status}\``);
+describe('callback statuses', () => {
+  it('are those of the interface of the service', () => {
+    expect(namesIn('docs/service-interface.md', /The status is [^.]*\./)).toEqual(KNOWN_CALLBACK_STATUSES);
   });
 
-  it.each(KNOWN_CALLBACK_STATUSES)('%s makes the event that the table of events says', (status) => {
-    expect(ruleOfFailures?.includes(`\`${status}\``)).toBe(isFailedStatus(status));
+  it('are the ones that the simulator can be asked for', () => {
+    expect(namesIn('docs/simulator.md', /callback status as `outcome`: [^.]*\./).slice(1)).toEqual(
+      KNOWN_CALLBACK_STATUSES,
+    );
+  });
+
+  it('of failed jobs make the event that the table of events says', () => {
+    const named = namesIn('docs/decisions/outbox.md', /^\| status .*`job\.failed`/m);
+    expect(KNOWN_CALLBACK_STATUSES.filter((status) => named.includes(status))).toEqual(
+      KNOWN_CALLBACK_STATUSES.filter(isFailedStatus),
+    );
+  });
+});
+
+describe('outcomes of the ledger', () => {
+  it('are in its document', () => {
+    const named = namesIn('docs/ledger.md', /^### Outcomes$.*?^## /ms);
+    expect(LEDGER_OUTCOMES.filter((outcome) => !named.includes(outcome))).toEqual([]);
   });
 });

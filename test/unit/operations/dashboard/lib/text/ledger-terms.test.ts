@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { LEDGER_OUTCOMES } from '../../../../../../src/domain/delivery.js';
 import { pageModule } from '../../../../../support/dashboard/page-module.js';
 import { ledgerLine } from '../../../../../support/ledger/ledger-lines.js';
 
-const { provenanceOf } = pageModule('lib/text/ledger-terms');
+const { outcomeOf, provenanceOf } = pageModule('lib/text/ledger-terms');
+
+describe('an outcome', () => {
+  it.each(LEDGER_OUTCOMES)('%s has words of its own', (outcome) => {
+    expect(outcomeOf(outcome).word).toMatch(/^[A-Z]/);
+  });
+});
 
 describe('where a line comes from', () => {
   it.each([

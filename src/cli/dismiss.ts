@@ -29,7 +29,7 @@ function dismiss(id: string, reason: string): Promise<Settlement> {
   return withLedgerWriter(false, async ({ store, view, ledger }) => {
     await view.refresh();
     const parts = { quarantine: createQuarantineStore(store), view, ledger };
-    return dismissBody(parts, id, { actor: CLI_ACTOR, reason });
+    return dismissBody(parts, id, { actor: CLI_ACTOR, reason, scope: null });
   });
 }
 

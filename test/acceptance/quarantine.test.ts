@@ -112,20 +112,26 @@ describe('a quarantined body', () => {
     expect(await stateOf('other')).toEqual(WAITING);
   });
 
-  it('that is missing from the store is listed with what its line says, until its job is acknowledged', async () => {
+  it('that is missing from the store is listed with what its line says, until it is dismissed or its job acknowledged', async () => {
     const id = await breakBody('gone');
-    await rm(join(service.folder, 'quarantine', id), { recursive: true });
+    await breakBody('gone-too');
+    await rm(join(service.folder, 'quarantine'), { recursive: true });
     const [body] = await bodiesOf('gone');
     expect(body).toMatchObject({
       ...{ deliveryId: id, jobId: 'gone', state: 'waiting', reason: 'json-invalid' },
       detail: expect.stringMatching(/missing from the store/),
     });
-    expect((await api.get(`/quarantine/${id}`)).status).toBe(404);
-    await api.post('/jobs/gone/acknowledge').send({ reason: 'not needed' }).expect(200);
-    expect((await bodiesOf('gone'))[0]).toMatchObject({
-      state: 'settled',
-      settlement: { by: 'acknowledged', actor: 'tester', reason: 'not needed' },
-    });
+    const { body: release } = await api.post(`/quarantine/${id}/release`);
+    expect(release).toMatchObject({ status: 404, detail: expect.stringMatching(/or dismiss it/) });
+    const reason = 'not needed';
+    for (const [jobId, path, by] of [
+      ['gone', `/quarantine/${id}/dismiss`, 'dismissed'],
+      ['gone-too', '/jobs/gone-too/acknowledge', 'acknowledged'],
+    ] as const) {
+      await api.post(path).send({ reason }).expect(200);
+      const settlement = { by, actor: 'tester', reason };
+      expect((await bodiesOf(jobId))[0]).toMatchObject({ state: 'settled', settlement });
+    }
   });
 
   it('leaves the verdict as it was when its release fails', async () => {

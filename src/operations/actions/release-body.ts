@@ -105,5 +105,8 @@ function resultOf(
 }
 
 export function unknownBody(): Problem {
-  return new Problem('not-found', 'The quarantine has no body with this id.');
+  return new Problem(
+    'not-found',
+    'The quarantine has no body with this id. One that is listed was lost from the store: refetch its job, or dismiss it.',
+  );
 }

@@ -73,6 +73,6 @@ function requestOf({ deliveryId, line }: LedgerBody): QuarantinedRequest | null 
     ...{ v: 1, deliveryId, receivedAt, region, clientIp, bytes, query: '', headers: {}, sha256: '' },
     ...{ source: source ?? '', method: method ?? '', jobId: jobId ?? '', status: status ?? '' },
     reason: reason ?? '',
-    detail: 'The body is missing from the store: refetch its job, or acknowledge it.',
+    detail: 'The body is missing from the store: refetch its job, or dismiss it.',
   };
 }

@@ -105,9 +105,8 @@ export function repairRoutes(services: AdminServices): AdminRoute[] {
       answers: { 200: settlementSchema },
       problems: ['not-found', 'conflict'],
       async handle({ params: { id = '' }, body: { reason }, actor, access: { scope } }) {
-        await quarantinedRequest(services.quarantine, id, scope);
         await services.fresh();
-        return ok(await dismissBody(services, id, { actor, reason }));
+        return ok(await dismissBody(services, id, { actor, reason, scope }));
       },
     }),
     adminRoute({

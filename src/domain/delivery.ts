@@ -12,8 +12,6 @@ export interface Acknowledgement {
   readonly status: string;
   readonly outcome: DeliveryOutcome;
   readonly items: readonly StoredItem[];
-  /** Why the body went to quarantine. */
-  readonly reason?: string;
 }
 
 /** One outcome for all items of a decoded delivery: the most noteworthy of theirs. */

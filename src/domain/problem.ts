@@ -18,7 +18,6 @@ const OF_CALLBACKS = {
   'method-not-allowed': [405, 'The method is not allowed'],
   'head-too-slow': [408, 'The headers arrived too slowly'],
   'body-too-slow': [408, 'The body stalled or arrived too slowly'],
-  'length-required': [411, 'The Content-Length header is required'],
   'body-too-large': [413, 'The body is larger than this source accepts'],
   'head-too-large': [431, 'The headers are too large'],
   internal: [500, 'Internal server error'],

@@ -65,10 +65,6 @@ export const REASONS = {
     words: 'the method was neither POST nor PUT',
     remedy: 'Set the method in notification_config to post or put.',
   },
-  'length-required': {
-    words: 'an HTTP/1.0 request had no Content-Length',
-    remedy: 'Configure the proxy for HTTP/1.1.',
-  },
   'request-malformed': {
     words: 'the request was not valid HTTP',
     remedy: 'Check what sends to this port, and the protocol of the proxy.',

@@ -151,10 +151,7 @@ export class Delivery {
 
   acknowledgement(): Acknowledgement {
     const { jobId, status } = this.query;
-    const answer = { deliveryId: this.id, jobId, status, outcome: this.#outcome, items: this.#items };
-    return this.#outcome === 'quarantined' && this.#reason !== null
-      ? { ...answer, reason: this.#reason }
-      : answer;
+    return { deliveryId: this.id, jobId, status, outcome: this.#outcome, items: this.#items };
   }
 
   /** To be called when the ledger line is durable. */

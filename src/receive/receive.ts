@@ -222,7 +222,7 @@ export class Receiver {
 function rejectBadLength({ request, sender }: Delivery): void {
   const { maxBytes } = sender.source;
   if (!request.isDelimited) {
-    throw new Problem('length-required', 'An HTTP/1.0 request needs a Content-Length.');
+    throw new Problem('request-malformed', 'An HTTP/1.0 request needs a Content-Length.');
   }
   if ((request.declaredLength ?? 0) > maxBytes) {
     throw new Problem('body-too-large', `This source accepts up to ${maxBytes} bytes.`);

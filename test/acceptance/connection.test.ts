@@ -464,11 +464,11 @@ describe('a hostile request head', () => {
       await client.send(`POST /callbacks/default?id=${id}&status=success HTTP/1.0\r\n\r\n${body}`);
       const answer = await client.answer();
       expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({
-        status: 411,
-        code: 'length-required',
+        status: 400,
+        code: 'request-malformed',
       });
       const lines = (await ledgerOf(service.folder)).filter(({ jobId }) => jobId === id);
-      expect(lines).toMatchObject([{ outcome: 'refused', reason: 'length-required' }]);
+      expect(lines).toMatchObject([{ outcome: 'refused', reason: 'request-malformed' }]);
     });
   });
 

@@ -234,7 +234,8 @@ describe('receiving a callback', () => {
   it('keeps a body that cannot be decoded, byte for byte, and returns all memory', async () => {
     const at = receiverOver();
     const answer = await at.receiver.receive(requestOf({ chunks: ['{"broken', '":'] }));
-    expect(answer).toMatchObject({ outcome: 'quarantined', items: [] });
+    const job = { jobId: 'job1', status: 'success' };
+    expect(answer).toEqual({ deliveryId: answer.deliveryId, ...job, outcome: 'quarantined', items: [] });
     const folder = `quarantine/${answer.deliveryId}/`;
     expect(at.keys().filter((key) => !key.startsWith('.'))).toEqual([
       `${folder}body`,
@@ -305,7 +306,7 @@ describe('a callback that is refused', () => {
   it.each([
     ['an unreadable query', { rawQuery: 'status=success' }, 'query-invalid'],
     ['a length over the limit', { declaredLength: 100_001 }, 'body-too-large'],
-    ['no length at all', { isDelimited: false, declaredLength: null }, 'length-required'],
+    ['no length at all', { isDelimited: false, declaredLength: null }, 'request-malformed'],
   ])('for %s has a line, and none of its body is read', async (_, more, code) => {
     const at = receiverOver();
     const request = requestOf({ chunks: [TRANSCRIPT], more });

@@ -6,6 +6,8 @@ export type StoreCondition =
   | 'over-quota'
   | 'read-only'
   | 'denied'
+  /** Another file system is mounted at one of its folders. */
+  | 'mounted-inside'
   | 'wrong-credentials'
   | 'no-credentials'
   /** The bucket does not exist, or the folder is not this store any more. */
@@ -27,6 +29,7 @@ const REMEDIES: Readonly<Record<StoreCondition, string>> = {
     'Make the file system writable again; one that became read-only by itself has an error to look into first.',
   denied:
     'Check the permissions: of a folder for the user of the receiver, of a bucket for its role (docs/stores.md, "Permissions").',
+  'mounted-inside': 'Mount it at the store folder itself, or nowhere in it.',
   'wrong-credentials':
     'Correct or renew the credentials: below store.s3, and restart, or where the platform provides them.',
   'no-credentials':
@@ -47,6 +50,7 @@ const STATES: Readonly<Record<StoreCondition, string>> = {
   'over-quota': 'The quota of the store is spent.',
   'read-only': 'The store is read-only.',
   denied: 'The store denies access.',
+  'mounted-inside': 'Another file system is mounted inside the store folder.',
   'wrong-credentials': 'The store rejects the credentials.',
   'no-credentials': 'There are no credentials for the store.',
   missing: 'There is no store at the configured place.',

@@ -16,8 +16,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EISDIR: 'there is a folder at this key',
   ELOOP: 'there is a symbolic link, and links are not followed',
   ENAMETOOLONG: 'the file system does not take a name of this length',
-  EXDEV:
-    'another file system is mounted inside the store folder: mount it at the store folder itself, or nowhere in it',
+  EXDEV: 'another file system is mounted inside the store folder',
 };
 
 const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
@@ -26,6 +25,7 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   EROFS: 'read-only',
   EACCES: 'denied',
   EPERM: 'denied',
+  EXDEV: 'mounted-inside',
   EMFILE: 'too-many-files',
   ENFILE: 'too-many-files',
   // A network file system.

@@ -16,6 +16,7 @@ describe('the condition of the store, by a failed call', () => {
     ['EDQUOT', 'over-quota', /quota/],
     ['EROFS', 'read-only', /writable/],
     ['EACCES', 'denied', /permissions/],
+    ['EXDEV', 'mounted-inside', /Mount it at the store folder itself/],
     ['ESTALE', 'unreachable', /the network/],
     ['EMFILE', 'too-many-files', /limit of open files/],
     ['EIO', null, null],

@@ -5,6 +5,7 @@ import { UNKNOWABLE, UNSEEN_NAMES } from '../issues/verdict-words.js';
 import { indexExtentSchema } from './index-extent.js';
 import { issueSchema } from './issue.js';
 import { subscriberSchema } from './subscribers.js';
+import { SUMMARY_FIGURES } from './summary.js';
 import { type Answer, amount, count, countsByName, instant } from './values.js';
 
 const verdictSchema = z
@@ -93,67 +94,6 @@ export type CredentialState = Answer<typeof credentialStateSchema>;
 
 const conditionSchema = z.enum(STORE_CONDITIONS);
 
-const FIGURES = {
-  lines: count.describe('deliveries'),
-  bytes: count,
-  callbacks: count,
-  refused: count.describe('callbacks that were not answered 2xx, with those requests that left no line'),
-  outcomes: countsByName,
-  duration: z
-    .strictObject({ p50: amount, p95: amount, p99: amount, max: amount })
-    .nullable()
-    .describe('milliseconds a callback took; null without callbacks'),
-  missed: count.describe(
-    'jobs whose callback was expected then and did not come, so that recovery had to fetch the results',
-  ),
-};
-
-export const summarySchema = z
-  .strictObject({
-    since: instant,
-    until: instant,
-    resolutionMs: count.describe('the period and its stretches begin at multiples of it'),
-    total: z.strictObject(FIGURES),
-    buckets: z
-      .array(z.strictObject({ start: instant, ...FIGURES }))
-      .describe('equal stretches of time, oldest first; the last one may be shorter'),
-    by: z.string().nullable(),
-    groups: z
-      .array(
-        z.strictObject({
-          value: z
-            .string()
-            .nullable()
-            .describe(
-              'null: none, or what `note` says; the beginning of an hour or a day; a cause is a code',
-            ),
-          source: z.string().nullable().describe('of a cause'),
-          note: z
-            .enum(['omitted'])
-            .nullable()
-            .describe('of a context: its value was left out when the callback arrived'),
-          ...FIGURES,
-        }),
-      )
-      .nullable()
-      .describe('by size, and hours and days by time; null without `by`'),
-    rest: z
-      .strictObject({ groups: count, ...FIGURES })
-      .nullable()
-      .describe('groups beyond the limit, and their sum'),
-    acts: count
-      .nullable()
-      .describe('lines of what operators did, which are no deliveries; null with a filter by context'),
-    unrecorded: count
-      .nullable()
-      .describe(
-        'requests in `callbacks` and `refused` that left no line, most likely the service’s; null where they could not be read',
-      ),
-    index: indexExtentSchema,
-  })
-  .meta({ id: 'Summary' });
-export type Summary = Answer<typeof summarySchema>;
-
 export const namesSchema = z
   .strictObject({
     sources: z.array(z.string()),
@@ -232,7 +172,7 @@ export const healthSchema = z
     unknown: z
       .partialRecord(z.enum(UNKNOWABLE), unknownSchema)
       .describe('members that could not be read, and why: there null means unknown, not none'),
-    last24h: z.strictObject({ since: instant, until: instant, ...FIGURES }).nullable(),
+    last24h: z.strictObject({ since: instant, until: instant, ...SUMMARY_FIGURES }).nullable(),
     callbacks: callbacksSchema.nullable(),
     failing: countsByName
       .nullable()

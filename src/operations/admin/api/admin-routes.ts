@@ -13,12 +13,14 @@ import { reconcileRoutes } from './repairs/reconcile-routes.js';
 import { repairRoutes } from './repairs/repair-routes.js';
 import { replaysRoutes } from './repairs/replays-routes.js';
 import { subscribersRoutes } from './subscribers-routes.js';
+import { summaryRoutes } from './summary-routes.js';
 
 /** Everything below `/admin/api`. */
 export function adminRoutes(services: AdminServices): AdminRoute[] {
   const routes = [
     ...healthRoutes(services),
     ...deliveriesRoutes(services),
+    ...summaryRoutes(services),
     ...failuresRoutes(services),
     ...jobsRoutes(services),
     ...quarantineRoutes(services),

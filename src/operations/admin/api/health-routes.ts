@@ -1,15 +1,11 @@
-import { NAMED_FILTER_NAMES } from '../../../domain/line-filters.js';
 import type { SourceScope } from '../../../domain/rights.js';
-import { SUMMARY_GROUPS } from '../../../domain/summary-groups.js';
-import { namesInScope, rejectUnknownNames } from '../../../index/questions/filter-names.js';
-import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
+import { namesInScope } from '../../../index/questions/filter-names.js';
 import { sharedRead } from '../../../lib/time/shared-read.js';
-import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
+import { healthSchema, namesSchema } from '../../answers/health.js';
 import type { SubscriberFigures } from '../../answers/subscribers.js';
 import type { AdminServices } from '../admin-services.js';
 import { readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { contextFilter, lineFilters } from './request-schemas.js';
 
 /** Listings cost money, and every open dashboard asks every few seconds. */
 const LISTING_CACHE_MS = 2000;
@@ -60,51 +56,6 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
       async handle({ access: { scope } }) {
         const subscribers = services.subscriberNames(scope);
         return ok({ ...namesInScope(services.names, scope), subscribers });
-      },
-    }),
-    adminRoute({
-      method: 'GET',
-      path: '/summary',
-      right: 'view',
-      tag: 'Health',
-      summary: 'Figures of the deliveries of any time: in parts for charts, and grouped',
-      query: {
-        since: instantInput
-          .optional()
-          .describe(
-            'ISO 8601 with a zone, or a date; written at or after it; default: 24 hours before until',
-          ),
-        until: instantInput.optional().describe('the same; written before it; default: now'),
-        buckets: whole(1, 500)
-          .optional()
-          .describe(
-            'number of equal stretches, at most: they are whole minutes, hours or days, and widen the time to these; default 48, or 1 with `by`',
-          ),
-        by: textInput
-          .optional()
-          .describe(
-            `groups the deliveries: ${SUMMARY_GROUPS.join(', ')}, or context.<name>; hours and days in UTC`,
-          ),
-        limit: whole(1, 500)
-          .default(100)
-          .describe(
-            'groups, those with the most deliveries; `rest` has the sum of the others. Hours and days are all there',
-          ),
-        ...lineFilters(NAMED_FILTER_NAMES),
-        context: contextFilter,
-      },
-      answers: { 200: summarySchema },
-      async handle({ query, access: { scope }, signal }) {
-        await services.fresh();
-        await rejectUnknownNames(query, services.names, services.view, scope);
-        const refusedRequests = services.refusalCounts.between;
-        const { last: _, ...figures } = await facts.summarise({
-          ...query,
-          scope,
-          signal,
-          refusedRequests,
-        });
-        return ok(figures);
       },
     }),
   ];

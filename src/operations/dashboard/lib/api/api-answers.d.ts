@@ -9,7 +9,7 @@ import type {
   refusalSchema,
 } from '../../../answers/deliveries.js';
 import type { explanationSchema } from '../../../answers/explanation.js';
-import type { Health, Names, Summary } from '../../../answers/health.js';
+import type { Health, Names } from '../../../answers/health.js';
 import type {
   artefactSchema,
   Erased,
@@ -37,6 +37,7 @@ import type {
   subscriberSchema,
   Tested,
 } from '../../../answers/subscribers.js';
+import type { Summary } from '../../../answers/summary.js';
 import type { Answer } from '../../../answers/values.js';
 
 declare global {

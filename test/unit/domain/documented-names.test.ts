@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { LEDGER_OUTCOMES } from '../../../src/domain/delivery.js';
 import { isFailedStatus, KNOWN_CALLBACK_STATUSES } from '../../../src/domain/job.js';
+import { DOCUMENTED_REGIONS } from '../../../src/domain/region.js';
 
 /** Names in the part of a document that a pattern finds. */
 function namesIn(document: string, part: RegExp): (string | undefined)[] {
@@ -25,6 +26,12 @@ describe('callback statuses', () => {
     expect(KNOWN_CALLBACK_STATUSES.filter((status) => named.includes(status))).toEqual(
       KNOWN_CALLBACK_STATUSES.filter(isFailedStatus),
     );
+  });
+});
+
+describe('regions', () => {
+  it('are those of the interface of the service', () => {
+    expect(namesIn('docs/service-interface.md', /^## Regions$.*? for batch/ms)).toEqual(DOCUMENTED_REGIONS);
   });
 });
 

@@ -38,7 +38,6 @@ export function createReconciler(
   log: Logger,
   failingJobs?: ReconcileOptions['failingJobs'],
 ): Reconciler {
-  const missing = createMissingJobs();
   const stopping = new AbortController();
   let repeating: { stop(): Promise<void> } | null = null;
   let current: { readonly progress: Progress; readonly ended: Promise<void> } | null = null;
@@ -48,7 +47,7 @@ export function createReconciler(
   function begin(actor: string | null, full: boolean, before: Promise<void>): Promise<void> {
     const progress = { startedAt: new Date().toISOString(), actor, checked: 0, recovered: 0, failed: 0 };
     const run = async () => {
-      const run = { missing, progress, full, signal: stopping.signal, failingJobs };
+      const run = { progress, full, signal: stopping.signal, failingJobs };
       const result = await runOnce(parts, metrics, log, run);
       last = { startedAt: progress.startedAt, finishedAt: new Date().toISOString(), actor, ...result };
     };
@@ -86,7 +85,6 @@ type Progress = { -readonly [Name in keyof RunningRun]: RunningRun[Name] };
 type EndedRun = NonNullable<ReconcileState['last']>;
 
 interface OneRun {
-  readonly missing: MissingJobs;
   readonly progress: Progress;
   readonly full: boolean;
   readonly signal: AbortSignal;
@@ -98,12 +96,12 @@ async function runOnce(
   parts: RecoveryParts,
   metrics: RecoveryMetrics,
   log: Logger,
-  { missing, progress, full, signal, failingJobs }: OneRun,
+  { progress, full, signal, failingJobs }: OneRun,
 ): Promise<Omit<EndedRun, 'startedAt' | 'finishedAt' | 'actor'>> {
   const started = performance.now();
   if (await isEmptyStore(parts.store).catch(() => false)) log.warn({ event: 'store-empty' }, EMPTY_STORE);
-  const finished = (ok: boolean, sawAll: boolean) => {
-    metrics.finished({ ok, oldestUnrecovered: missing.oldestAfter(sawAll) });
+  const finished = (ok: boolean) => {
+    metrics.finished(ok);
     return performance.now() - started;
   };
   try {
@@ -114,15 +112,14 @@ async function runOnce(
       onJob(job, record) {
         note(progress, job);
         metrics.checked(job.outcome, job.region);
-        missing.note(job, record);
         logJob(parts, log, job, record);
       },
     });
-    logSummary(log, report, progress.actor, finished(isOk(report), report.faults.length === 0));
+    logSummary(log, report, progress.actor, finished(isOk(report)));
     const { outcomes, recorded, ignored, unconfigured, faults } = report;
     return { outcomes, recorded, ignored, unconfigured, faults };
   } catch (error) {
-    finished(false, false);
+    finished(false);
     log.error({ event: 'reconcile', err: error }, 'reconcile did not run');
     const fault = { region: null, reason: failureReason(error) };
     return { outcomes: {}, recorded: 0, ignored: 0, unconfigured: {}, faults: [fault] };
@@ -137,36 +134,6 @@ function note(progress: Progress, { outcome }: RecoveredJob): void {
 
 function isOk({ outcomes, faults }: RecoveryReport): boolean {
   return outcomes.failed === 0 && faults.length === 0;
-}
-
-/** The jobs that are missing and may still be fetched. The retention of the oldest one ends first. */
-interface MissingJobs {
-  note(job: RecoveredJob, record: JobRecord | null): void;
-  /**
-   * Ends a run. Returns when the oldest missing job was created, in milliseconds since the epoch, or null. A run that
-   * did not see everything proves nothing about the jobs it did not reach: they stay missing.
-   */
-  oldestAfter(sawAll: boolean): number | null;
-}
-
-function createMissingJobs(): MissingJobs {
-  const createdAt = new Map<string, number>();
-  let seen = new Set<string>();
-  return {
-    note({ jobId, outcome }, record) {
-      if (outcome !== 'failed') return void createdAt.delete(jobId);
-      seen.add(jobId);
-      if (record !== null) createdAt.set(jobId, Date.parse(record.created_at));
-    },
-    oldestAfter(sawAll) {
-      const gone = sawAll ? [...createdAt.keys()].filter((jobId) => !seen.has(jobId)) : [];
-      for (const jobId of gone) createdAt.delete(jobId);
-      seen = new Set();
-      let oldest: number | null = null;
-      for (const time of createdAt.values()) oldest = Math.min(oldest ?? time, time);
-      return oldest;
-    },
-  };
 }
 
 /** Logs changes and failures. The report holds the rest. */

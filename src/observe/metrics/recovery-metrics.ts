@@ -8,18 +8,6 @@ export type RecoveryMetrics = ReturnType<typeof createRecoveryMetrics>;
 export function createRecoveryMetrics(registry: Registry, regions: readonly string[], clock: () => number) {
   const metrics = defineMetrics(registry);
   const regionOf = boundedLabel(regions);
-  let oldest: number | null = null;
-  /** Whether a run of this process knows that no job is missing, or has found one. */
-  let isKnown = false;
-  new Gauge({
-    name: 'transcript_receiver_recovery_oldest_unrecovered_seconds',
-    help: 'Age of the oldest job whose results are missing and can still be fetched; 0 without such a job; absent until a run of this process knows',
-    registers: [registry],
-    collect() {
-      if (!isKnown) this.remove();
-      else this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
-    },
-  });
   // Present from the start: a run counts many jobs at once, and increase() does not see the first value of a series.
   for (const region of regions) {
     for (const outcome of RECOVERY_OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
@@ -28,13 +16,11 @@ export function createRecoveryMetrics(registry: Registry, regions: readonly stri
     /** Counts a job that a run checked. */
     checked: (outcome: RecoveryOutcome, region: string | null) =>
       metrics.jobs.inc({ outcome, region: regionOf(region) }),
-    /** Records the end of a run; `oldestUnrecovered` is the creation time of the oldest job still missing, or null. */
-    finished(run: { ok: boolean; oldestUnrecovered: number | null }): void {
-      oldest = run.oldestUnrecovered;
-      isKnown ||= run.ok || oldest !== null;
-      metrics.runs.inc({ result: run.ok ? 'ok' : 'failed' });
+    /** Records the end of a run, and whether it was one without failures. */
+    finished(ok: boolean): void {
+      metrics.runs.inc({ result: ok ? 'ok' : 'failed' });
       metrics.lastRun.set(clock() / 1000);
-      if (run.ok) metrics.lastSuccess.set(clock() / 1000);
+      if (ok) metrics.lastSuccess.set(clock() / 1000);
     },
   };
 }

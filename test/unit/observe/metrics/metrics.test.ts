@@ -200,17 +200,12 @@ describe('metrics', () => {
     expect(await samples('deliveries_in_flight')).toEqual(['transcript_receiver_deliveries_in_flight 3']);
   });
 
-  it('lets the age of the oldest unrecovered job grow between runs', async () => {
-    metrics.recovery.finished({ ok: true, oldestUnrecovered: now - 60_000 });
+  it('tells the last run of reconcile from the last one without failures', async () => {
+    metrics.recovery.finished(true);
     now += 30_000;
-    expect(await samples('recovery_oldest')).toEqual([
-      'transcript_receiver_recovery_oldest_unrecovered_seconds 90',
-    ]);
-    metrics.recovery.finished({ ok: false, oldestUnrecovered: null });
-    expect(await samples('recovery_oldest')).toEqual([
-      'transcript_receiver_recovery_oldest_unrecovered_seconds 0',
-    ]);
-    expect(await samples('recovery_last_success')).toEqual([
+    metrics.recovery.finished(false);
+    expect(await samples('recovery_last_')).toEqual([
+      'transcript_receiver_recovery_last_run_timestamp_seconds 1030',
       'transcript_receiver_recovery_last_success_timestamp_seconds 1000',
     ]);
   });

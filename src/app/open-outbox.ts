@@ -26,7 +26,7 @@ export function openOutbox(
   failures: StoreFailureLog,
   times?: OutboxTimes,
 ): Outbox {
-  const outbox = createOutbox({
+  return createOutbox({
     store,
     isErased: erasures.has,
     subscribers: config.subscribers,
@@ -60,8 +60,6 @@ export function openOutbox(
         log.info({ event: 'events-sender', subscriber, sending: isSending }, 'sender of events'),
     },
   });
-  metrics.watch(outbox.sending);
-  return outbox;
 }
 
 const UNOBSERVED: OutboxObserver = {

@@ -127,12 +127,6 @@ export function createOutbox(options: OutboxOptions) {
     wake(): void {
       for (const watch of watches.values()) watch.run()?.wake();
     },
-    /** State by subscriber, for those that this process sends to. */
-    sending: () =>
-      [...watches].flatMap(([subscriber, watch]) => {
-        const run = watch.run();
-        return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent() }];
-      }),
     /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
     async stop(): Promise<void> {
       await Promise.all([removal, ...watches.values()].map((each) => each?.stop()));

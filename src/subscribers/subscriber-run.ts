@@ -92,12 +92,6 @@ export class SubscriberRun {
     this.#sender.addressWorks();
   }
 
-  /** Milliseconds since the epoch of the oldest event that is not sent; null when all are. */
-  oldestUnsent(): number | null {
-    const open = [this.#follower.unreadSince(), this.#sender.oldest()].filter((time) => time !== null);
-    return open.length === 0 ? null : Math.min(...open);
-  }
-
   /** Lets requests in flight end, saves the state and releases the claim. */
   stop(): Promise<void> {
     this.#ending.abort();

@@ -41,7 +41,7 @@ export function createMetrics(options: MetricsOptions) {
     recovery: createRecoveryMetrics(registry, options.regions, clock),
     verify: createVerifyMetrics(registry, clock),
     verdict: createVerdictMetrics(registry, clock),
-    outbox: createOutboxMetrics(registry, options.subscribers ?? [], clock),
+    outbox: createOutboxMetrics(registry, options.subscribers ?? []),
     signIns: createSignInMetrics(registry),
     process,
     /** Content type of `expose()`. */

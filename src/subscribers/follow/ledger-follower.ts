@@ -15,7 +15,6 @@ interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly clock: () => number;
 }
 
-const MINUTE = 60_000;
 /** Milliseconds until the first further attempt at what could not be read. */
 const RETRY = 10_000;
 /** Milliseconds between listings of the hours that were read last. */
@@ -46,10 +45,8 @@ async function lastNumbers(store: ObjectStore, hour: string): Promise<Record<str
 export function createLedgerFollower({ store, state, clock, onFault }: FollowerOptions) {
   const place = placeAt(state);
   const reading = { store, place, onFault };
-  let lookedAt = clock();
   const isRetryDue = createRetryPace();
   let lookedForLateAt = Number.NEGATIVE_INFINITY;
-  let unread: number | null = place.before;
 
   /** The store's time: whether an hour is whole goes by it. */
   const now = storeClock(store, clock);
@@ -60,7 +57,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
     if (!isWhole(lost.hour, now())) onFault(lost.hour, new Error(describeLost(lost)));
   }
 
-  async function* allNew(): AsyncGenerator<SegmentLines> {
+  async function* newLines(): AsyncGenerator<SegmentLines> {
     const time = now();
     reopen(place, firstOpenHour(time));
     yield* readWholeHours(reading, firstOpenHour(time));
@@ -74,20 +71,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
 
   return {
     /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
-    async *newLines(): AsyncGenerator<SegmentLines> {
-      unread ??= lookedAt;
-      for await (const part of allNew()) {
-        unread = part.written;
-        yield part;
-      }
-      lookedAt = clock();
-      unread = null;
-    },
-    /** Time from which on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
-    unreadSince(): number | null {
-      const time = clock();
-      return unread ?? (Math.abs(time - lookedAt) >= MINUTE ? Math.min(lookedAt, time) : null);
-    },
+    newLines,
     /** Position before the lines that were returned last, until the next ones are requested. */
     progress: () => progressOf(place),
   };

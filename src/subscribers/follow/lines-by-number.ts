@@ -7,8 +7,6 @@ import { cooperativeYield } from '../../lib/time/cooperative-yield.js';
 
 export interface SegmentLines {
   readonly segment: SegmentPlace;
-  /** When the store wrote it, in milliseconds since the epoch. */
-  readonly written: number;
   readonly lines: readonly LedgerLine[];
 }
 
@@ -18,7 +16,7 @@ export async function* linesByNumber(segments: AsyncIterable<NewSegment>): Async
   for await (const { place, writer, number, segment } of segments) {
     const { hour } = place;
     const lines = parseSegment(segment.content).entries.map(({ line }) => line);
-    if (lines.length > 0) yield { segment: { hour, writer, number }, written: segment.writtenAt, lines };
+    if (lines.length > 0) yield { segment: { hour, writer, number }, lines };
     take(place, { writer, number });
     await pause();
   }

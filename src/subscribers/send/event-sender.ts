@@ -100,17 +100,6 @@ export class EventSender {
     this.#next();
   }
 
-  /** Time of the oldest event that is not sent, in milliseconds since the epoch; null without one. */
-  oldest(): number | null {
-    const times = [
-      ...this.#queue.slice(0, 1).map(({ event }) => Date.parse(event.time)),
-      ...[...this.#attempts.trying].map(({ event }) => Date.parse(event.time)),
-      ...this.#waiting.states().map(({ receivedAt }) => Date.parse(receivedAt)),
-      ...this.#waiting.batches().flatMap(({ bySource }) => bySource.map(({ oldest }) => oldest)),
-    ];
-    return times.length === 0 ? null : Math.min(...times);
-  }
-
   /** Begins no further requests, and cuts those that have not ended in time. Resolves when none is in flight. */
   async stop(withinMs: number): Promise<void> {
     this.#stopped = true;

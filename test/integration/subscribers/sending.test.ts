@@ -627,7 +627,7 @@ describe('several replicas', () => {
     const outbox = outboxOf(store, { crm: subscriberAt(server.url) }, { lease: 600_000 });
     outbox.start();
     running.push(outbox);
-    await until(() => outbox.sending().length === 1);
+    await until(() => outbox.sending.size === 1);
   });
 
   it('go on at once under the name of the process that died', async () => {
@@ -642,13 +642,13 @@ describe('several replicas', () => {
     const subscribers = { crm: subscriberAt(server.url) };
     const first = outboxOf(dying, subscribers, { lease: 600_000 });
     first.start();
-    await until(() => first.sending().length === 1);
+    await until(() => first.sending.size === 1);
     isDead = true;
     const second = outboxOf(store, subscribers, { lease: 600_000 });
     second.start();
     running.push(second);
-    await until(() => second.sending().length === 1);
-    await until(() => first.sending().length === 0);
+    await until(() => second.sending.size === 1);
+    await until(() => first.sending.size === 0);
   });
 
   it.each([
@@ -661,7 +661,7 @@ describe('several replicas', () => {
     const outbox = outboxOf(store, { crm: subscriberAt('http://127.0.0.1:9/') }, { lease });
     outbox.start();
     running.push(outbox);
-    await until(() => outbox.sending().length === 1);
+    await until(() => outbox.sending.size === 1);
   });
 
   it('take over from one whose clock was a day ahead without waiting for a day', async () => {
@@ -719,7 +719,7 @@ describe('several replicas', () => {
     const outbox = outboxOf(suspended, { crm: subscriberAt('http://127.0.0.1:9/') }, { lease: 600_000 });
     outbox.start();
     running.push(outbox);
-    await until(() => isTaken() && outbox.sending().length === 0);
+    await until(() => isTaken() && outbox.sending.size === 0);
     expect([...store.objects.keys()].filter((key) => key.includes('/waiting/'))).toEqual([
       'outbox/crm/waiting/1-2.json',
     ]);
@@ -735,6 +735,6 @@ describe('several replicas', () => {
     await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
     // Another replica claims although the first one is alive: it was suspended for longer than a lease.
     shared.put('outbox/crm/claim-000000002.json', '{}');
-    await until(() => outbox.sending().length === 0);
+    await until(() => outbox.sending.size === 0);
   });
 });

@@ -45,6 +45,8 @@ export interface ObservedOutbox extends Outbox {
   readonly dead: DeadEvent[];
   readonly errors: unknown[];
   readonly breakers: boolean[];
+  /** Subscribers that it sends to at present. */
+  readonly sending: Set<string>;
 }
 
 export function outboxOf(
@@ -55,6 +57,7 @@ export function outboxOf(
   const dead: DeadEvent[] = [];
   const errors: unknown[] = [];
   const breakers: boolean[] = [];
+  const sending = new Set<string>();
   const outbox = createOutbox({
     store,
     isErased: (jobId) => isErased(store, jobId),
@@ -70,11 +73,11 @@ export function outboxOf(
         breaker: (isOpen) => breakers.push(isOpen),
       }),
       delayed: (_, error) => errors.push(error),
-      sending: () => undefined,
+      sending: (name, isSending) => void (isSending ? sending.add(name) : sending.delete(name)),
     },
     ...options,
   });
-  return Object.assign(outbox, { dead, errors, breakers });
+  return Object.assign(outbox, { dead, errors, breakers, sending });
 }
 
 const ITEM: StoredItem = {

@@ -403,6 +403,8 @@ describe('a follower of the ledger', () => {
       const follower = await follow(
         retryingReads(
           withUnreadable(store, (key) => isDenied && /a~0000[01]/.test(key) && !key.includes('~00000001')),
+          // Without a pause of a second before each.
+          [0],
         ),
       );
       for (let job = 0; job < 1_100; job += 1) put('a', `job-${job}`);

@@ -1,5 +1,5 @@
 import type { LedgerLine } from './delivery.js';
-import { isFailedStatus, isJobId } from './job.js';
+import { isFailedStatus, isJobId, isUnsuccessful } from './job.js';
 
 /** Events about jobs, as `subscribers.<name>.events` has them. */
 export type JobEventName = 'job.stored' | 'job.failed' | 'job.erased';
@@ -9,9 +9,6 @@ const NO_EVENT: readonly string[] = [
   ...['refused', 'replayed', 'cancelled', 'acknowledged'],
   ...['release-failed', 'dismissed', 'reconcile-started'],
 ];
-
-/** `doctor` is the status of its test callbacks: there is no such job. */
-const NO_FAILURES: readonly string[] = ['success', 'doctor'];
 
 type Facts = Pick<LedgerLine, 'jobId' | 'outcome' | 'status' | 'reason' | 'items'>;
 
@@ -44,6 +41,5 @@ export function eventOfLine({ jobId, outcome, status, reason, items }: Facts): J
   if (isFailedStatus(status)) return 'job.failed';
   if (outcome === 'unrecoverable') return 'job.failed';
   if (items.some((item) => item.outcome !== 'read')) return 'job.stored';
-  const isEmptyFailure = outcome === 'noted' && status !== null && !NO_FAILURES.includes(status);
-  return isEmptyFailure ? 'job.failed' : null;
+  return outcome === 'noted' && isUnsuccessful(status) ? 'job.failed' : null;
 }

@@ -1,6 +1,6 @@
 import type { TooLargeBody } from './delivery.js';
 import { gaveUpInWords } from './given-up.js';
-import { callbackStatusInWords } from './job.js';
+import { callbackStatusInWords, isUnsuccessful, TEST_STATUS } from './job.js';
 import { isTranscript, retentionClassInWords } from './kinds.js';
 import {
   disputed,
@@ -264,14 +264,16 @@ function withoutTranscript(
   at: ShowInstant,
 ): Described {
   // Lines of recovery count as well: it records the end of a job whose callback was lost.
-  const failed = timeline.findLast(({ status }) => status !== null && status !== 'success');
-  if (failed)
+  const failed = timeline.map(({ status }) => status).findLast(isUnsuccessful);
+  if (failed !== undefined)
     return [
       'notice',
       'No transcript',
-      `The service reports ${callbackStatusInWords(failed.status ?? '')}. Submit the job again.`,
+      `The service reports ${callbackStatusInWords(failed)}. Submit the job again.`,
       null,
     ];
+  if (timeline.some(({ status }) => status === TEST_STATUS))
+    return ['neutral', 'Test', 'A test callback of transcript-receiver doctor: there is no such job.', null];
   if (bodies.some(isWaiting))
     return ['notice', 'In quarantine', 'The body could not be decoded and is in quarantine.', 'quarantine'];
   const settled = bodies.find((body) => body.state === 'settled');

@@ -34,6 +34,14 @@ export function isFailedStatus(status: string | null): boolean {
   return status !== null && known(status)?.failed === true;
 }
 
+/** Status of the test callbacks of `doctor`: there is no such job. */
+export const TEST_STATUS = 'doctor';
+
+/** Whether a status says that something went wrong with a job, also one that is not documented: it has no transcript, or not all of it. */
+export function isUnsuccessful(status: string | null): status is string {
+  return status !== null && status !== 'success' && status !== TEST_STATUS;
+}
+
 function known(status: string): StatusEntry | undefined {
   return Object.hasOwn(STATUSES, status) ? STATUSES[status as KnownCallbackStatus] : undefined;
 }

@@ -1,4 +1,5 @@
 import type { LedgerLine } from '../../domain/delivery.js';
+import { TEST_STATUS } from '../../domain/job.js';
 import { remedyFor } from '../../domain/reasons.js';
 import { scanLines } from '../../ledger/log/scan-lines.js';
 import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
@@ -62,7 +63,7 @@ function createCall({ url, source, credential, timeout, proxies }: PublicCheckOp
     const target = new URL(url);
     target.pathname = `${target.pathname.replace(/\/+$/, '')}/callbacks/${source}`;
     target.searchParams.set('id', jobId);
-    target.searchParams.set('status', 'doctor');
+    target.searchParams.set('status', TEST_STATUS);
     return askPublic({
       url: target,
       method: 'POST',

@@ -1,3 +1,4 @@
+import { isUnsuccessful } from '../../domain/job.js';
 import type { JobEvent, ReceiverEvent } from '../receiver-event.js';
 
 /** What a subscriber is sent: the event itself, or a message for people. */
@@ -44,8 +45,6 @@ function jobMessage({ type, data: { jobId, source, status, outcome } }: JobEvent
     case 'transcript-receiver.job.erased.v1':
       return `${job} was erased`;
     case 'transcript-receiver.job.stored.v1':
-      return status === null || status === 'success'
-        ? `${job}: ${outcome}`
-        : `${job}: ${outcome}, with the status ${status}`;
+      return `${job}: ${outcome}${isUnsuccessful(status) ? `, with the status ${status}` : ''}`;
   }
 }

@@ -54,6 +54,11 @@ describe('the state of a job of which something expired', () => {
   });
 });
 
+it('a test callback of doctor is no job of the service that failed', () => {
+  const timeline = [ledgerLine({ outcome: 'noted', status: 'doctor' })];
+  expect(stateOf({ timeline })).toMatchObject({ tone: 'neutral', word: 'Test', repair: null });
+});
+
 it('a stored job of which a body still waits says so, as the verdict does', () => {
   const waiting = { deliveryId: 'd1', state: 'waiting', settlement: null };
   const job = { artefacts: [artefact('transcript.txt')], timeline: [quarantined] };

@@ -7,6 +7,7 @@ import { describeLine, itemsOf } from '../lib/text/describe-line.js';
 import { bytes, capital, milliseconds } from '../lib/text/format.js';
 import { actOf, isAccess, provenanceOf } from '../lib/text/ledger-terms.js';
 import { whyUnknown } from '../lib/text/why-unknown.js';
+import { isUnsuccessful } from '../vendor/job.js';
 import { reasonInWords } from '../vendor/reasons.js';
 
 /** @import { Health, LedgerLine } from '../lib/api/api-answers.js' */
@@ -59,12 +60,12 @@ function whenOf(line, now) {
 }
 
 /**
- * The status that the service reported; anything but success needs attention.
+ * The status that the service reported.
  * @param {string | null} text
  */
 function statusOf(text) {
   if (text === null) return '–';
-  return text === 'success' ? text : status('notice', text);
+  return isUnsuccessful(text) ? status('notice', text) : text;
 }
 
 /** Characters of a source and its region that stay on one line: each row would have two. */

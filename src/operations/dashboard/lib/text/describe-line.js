@@ -1,4 +1,4 @@
-import { callbackStatusInWords } from '../../vendor/job.js';
+import { callbackStatusInWords, isUnsuccessful, TEST_STATUS } from '../../vendor/job.js';
 import { retentionClassInWords } from '../../vendor/kinds.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { omittedInWords, tooLargeInWords } from '../../vendor/submitted-words.js';
@@ -20,11 +20,6 @@ export function describeLine(line) {
   };
 }
 
-/** Whether the line reports a job without a transcript. @param {LedgerLine} line */
-function isFailedJob({ status }) {
-  return status !== null && status !== 'success';
-}
-
 /** A comparison names what it compared. @param {LedgerLine} line */
 function comparedInWords({ items }) {
   return items.length > 0
@@ -38,7 +33,7 @@ function comparedInWords({ items }) {
  */
 function toneOf(line) {
   const { tone } = outcomeOf(line.outcome);
-  return isFailedJob(line) && line.origin !== 'import' && tone !== 'bad' ? 'notice' : tone;
+  return isUnsuccessful(line.status) && line.origin !== 'import' && tone !== 'bad' ? 'notice' : tone;
 }
 
 /**
@@ -74,7 +69,7 @@ const BY_ORIGIN = {
   },
   recovery: {
     recovered: (line) =>
-      isFailedJob(line)
+      isUnsuccessful(line.status)
         ? `The job has no transcript, and its callback was lost: fetched ${itemsOf(line)}`
         : `Missing results were fetched from the service: ${itemsOf(line)}`,
     noted: () => 'The job has no transcript, and its callback was lost: that is on record now',
@@ -91,7 +86,7 @@ const BY_ORIGIN = {
   },
   replay: {
     recovered: (line) =>
-      isFailedJob(line)
+      isUnsuccessful(line.status)
         ? `The job has no transcript, and its callback was lost: a refetch stored ${itemsOf(line)}`
         : `A refetch stored what was missing: ${itemsOf(line)}`,
     noted: () => 'The job has no transcript, and its callback was lost: a refetch recorded that',
@@ -130,11 +125,11 @@ const ANY_ORIGIN = {
 /** @param {LedgerLine} line */
 function detailsOf(line) {
   const { origin, status } = line;
-  const isReport = origin === 'callback' || (isFailedJob(line) && origin !== 'import');
+  const isReport = origin === 'callback' || (isUnsuccessful(line.status) && origin !== 'import');
   const isAct = actOf(line) !== null;
   const event = isAct && eventOf(line);
   return [
-    isReport && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
+    isReport && status !== null && reportInWords(status),
     event && `${event}.`,
     line.tooLarge && tooLargeInWords(line.tooLarge, bytes),
     sentBy(line),
@@ -143,6 +138,12 @@ function detailsOf(line) {
       `Accepted in report mode; enforcement would reject it: ${reasonInWords(line.wouldRefuse)}.`,
     line.contextOmitted && `Left out of the context: ${omittedInWords(line.contextOmitted)}.`,
   ];
+}
+
+/** @param {string} status */
+function reportInWords(status) {
+  if (status === TEST_STATUS) return 'transcript-receiver doctor sent it as a test.';
+  return `The service reported ${callbackStatusInWords(status)}.`;
 }
 
 /** @param {LedgerLine} line */

@@ -67,6 +67,14 @@ describe('a ledger line in words', () => {
     },
   );
 
+  it('says of a test callback of doctor that it is one', () => {
+    const { tone, details } = describeLine(ledgerLine({ outcome: 'noted', status: 'doctor' }));
+    expect({ tone, details }).toMatchObject({
+      tone: 'neutral',
+      details: expect.arrayContaining(['transcript-receiver doctor sent it as a test.']),
+    });
+  });
+
   it('explains the failure of a refetch, which is no reason that an operator typed', () => {
     const failed = { origin: 'replay', outcome: 'failed', actor: 'anna', reason: 'the service answered 503' };
     const described = describeLine(ledgerLine({ ...failed, bytes: 0 } as never));

@@ -54,6 +54,7 @@ function resolveText(text: string, path: SettingPath, search: Search): string {
 }
 
 const SYNTAX =
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax of a reference
   '${env:NAME}, ${file:/absolute/path} or ${credential:NAME}; $${ stands for the characters themselves';
 
 /** Value of a reference, or the value that was expected. */

@@ -1,3 +1,4 @@
+import { type FailureOutcome, isFailure } from './failure-rules.js';
 import { isReasonCode, reasonInWords, reasonOf, remedyFor, remedyForFailure } from './reasons.js';
 
 /** What failing jobs have in common: why they fail, and the source. */
@@ -70,7 +71,8 @@ function remedyOf(code: string, outcome: string): string | null {
   return remedyFor(code) ?? remedyForFailure(outcome);
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = {
+/** Why a job fails where its line has no reason. */
+const OUTCOMES: Readonly<Record<FailureOutcome, string>> = {
   conflict: 'different bytes arrived for the same artefact; both are kept',
   unrecoverable: 'the service no longer has the results',
   failed: 'no reason was recorded',
@@ -79,9 +81,6 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** Part of a sentence. */
 export function causeInWords(code: string): string {
-  return reasonOf(code) !== null && code !== 'conflict'
-    ? (reasonInWords(code) ?? code)
-    : Object.hasOwn(OUTCOMES, code)
-      ? (OUTCOMES[code] ?? code)
-      : code;
+  if (reasonOf(code) !== null && code !== 'conflict') return reasonInWords(code) ?? code;
+  return isFailure(code) ? OUTCOMES[code] : code;
 }

@@ -1,7 +1,16 @@
+import type { LEDGER_OUTCOMES } from './delivery.js';
+
 /** Outcomes that make a job fail until a later line settles it. */
-export const FAILURES: readonly string[] = ['failed', 'unrecoverable', 'refused', 'conflict'];
+export const FAILURES = [
+  'failed',
+  'unrecoverable',
+  'refused',
+  'conflict',
+] as const satisfies readonly (typeof LEDGER_OUTCOMES)[number][];
+export type FailureOutcome = (typeof FAILURES)[number];
+
 /** Those that results of the job settle: a conflict is an operator's to decide. */
-export const SETTLED_BY_RESULTS = FAILURES.filter((outcome) => outcome !== 'conflict');
+export const SETTLED_BY_RESULTS: readonly string[] = FAILURES.filter((outcome) => outcome !== 'conflict');
 const SETTLES_CONFLICTS = new Set(['chosen', 'acknowledged', 'erased']);
 const REPAIRS = new Set(['stored', 'duplicate', 'recovered', 'released', 'erased', 'acknowledged']);
 
@@ -17,8 +26,8 @@ interface OutcomeAt {
   readonly time: number;
 }
 
-export function isFailure(outcome: string): boolean {
-  return FAILURES.includes(outcome);
+export function isFailure(outcome: string): outcome is FailureOutcome {
+  return FAILURES.some((each) => each === outcome);
 }
 
 /**

@@ -14,8 +14,6 @@ import type { StoreFailureLog } from './store/store-failure-log.js';
 /** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
 const SAVING = 3_000;
 
-const DAY = 86_400_000;
-
 /** The subscribers of the configuration, with logs and metrics. */
 export function openOutbox(
   config: Config,
@@ -33,7 +31,6 @@ export function openOutbox(
     proxies: proxies(),
     times,
     owner: config.replicaName,
-    keepSent: config.ledger.index.days * DAY,
     stopWithin: config.receiver.drainDelay + SAVING,
     observer: {
       events: (subscriber) => ({

@@ -1,6 +1,5 @@
 import { Problem } from '../domain/problem.js';
 import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
-import { repeat } from '../lib/time/repeat.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { removeDeadEvent } from './dead-events.js';
 import { isJobEvent } from './job-event.js';
@@ -8,7 +7,6 @@ import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxReader } from './outbox-reader.js';
 import { createOutboxStore } from './outbox-store.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
-import { endSent } from './send/end-sent.js';
 import { createEndpoint, type Endpoint, type SendResult } from './send/endpoint.js';
 import { sendTimed, sentFields } from './send/event-attempts.js';
 import { createSentLog, type SentLog } from './send/sent-log.js';
@@ -29,23 +27,16 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
   readonly times?: OutboxTimes | undefined;
   /** Milliseconds without a heartbeat after which another replica takes over. Default 30,000. */
   readonly lease?: number;
-  /** Milliseconds for which it stays on record what was sent. Default 30 days. */
-  readonly keepSent?: number;
 }
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-const DAY = 86_400_000;
-/** A process that is restarted daily removes as well. */
-const REMOVED_WITHIN = 600_000;
-
 /** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
 export function createOutbox(options: OutboxOptions) {
   const { store, subscribers } = options;
-  const { times = OUTBOX_TIMES, proxies = NO_PROXIES, keepSent = 30 * DAY } = options;
+  const { times = OUTBOX_TIMES, proxies = NO_PROXIES } = options;
   const endpoints = new Map<string, Endpoint>();
   const sentLogs = new Map<string, SentLog>();
-  let removal: ReturnType<typeof repeat> | null = null;
   const watches = new Map<string, SubscriberWatch>();
 
   function endpointOf(name: string): Endpoint {
@@ -84,16 +75,6 @@ export function createOutbox(options: OutboxOptions) {
       .catch(() => undefined);
   }
 
-  /** Removes old records of what was sent, for the subscribers that this process sends to. A failure is retried a day later. */
-  async function endOldSent(signal: AbortSignal): Promise<void> {
-    const before = Date.now() + store.clockOffset() - keepSent;
-    for (const [name, watch] of watches)
-      if (watch.run() !== null)
-        await endSent({ store, clock: Date.now }, name, before, signal).catch((error: unknown) => {
-          if (!signal.aborted) options.observer.delayed(name, error, null);
-        });
-  }
-
   return {
     ...createOutboxReader(store, subscribers),
     /**
@@ -121,7 +102,6 @@ export function createOutbox(options: OutboxOptions) {
         const run = { ...options, name, subscriber, times, clock: Date.now, random: Math.random };
         watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name), sent: sentLogOf(name) }));
       }
-      removal = repeat(endOldSent, { interval: DAY, firstWithin: REMOVED_WITHIN });
     },
     /** A segment of the ledger was written by this process: its events are sent soon. */
     wake(): void {
@@ -129,7 +109,7 @@ export function createOutbox(options: OutboxOptions) {
     },
     /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
     async stop(): Promise<void> {
-      await Promise.all([removal, ...watches.values()].map((each) => each?.stop()));
+      await Promise.all([...watches.values()].map((each) => each.stop()));
       await Promise.all([...sentLogs.values()].map((sent) => sent.flush()));
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
     },

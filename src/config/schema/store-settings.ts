@@ -89,7 +89,12 @@ export const ledger = section('The ledger.', {
     '0ms',
     'Longer: fewer segments, later answers. 0ms: up to 20 ms under load.',
   ),
-  merge: setting(types.flag(), 'boolean', true, 'Merge whole hours of the ledger.'),
+  merge: setting(
+    types.flag(),
+    'boolean',
+    true,
+    'Merge whole hours of the ledger, and remove old records of what was sent.',
+  ),
   keepSegments: setting(
     types.durationOrForever(DAY, 3650 * DAY),
     'duration',

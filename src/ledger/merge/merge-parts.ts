@@ -10,6 +10,8 @@ export interface MergeParts {
   readonly clock: () => number;
   /** Milliseconds from the end of an hour until its merged segments are deleted; null keeps them forever. */
   readonly keepSegments: number | null;
+  /** Milliseconds for which it stays on record what was sent to subscribers. Default: forever, with its segments. */
+  readonly keepSent?: number;
   /** Bytes of an object; it can exceed them by a segment. All of it is in memory while it is made. Default 8 MiB. */
   readonly objectBytes?: number;
   /** Segments read at once. Default 16. */

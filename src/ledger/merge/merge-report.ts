@@ -9,7 +9,7 @@ export interface MergeReport {
   /** Lines and segments of those objects. */
   lines: number;
   segments: number;
-  /** Segments that were deleted, by `ledger.keepSegments`. */
+  /** Segments that were deleted: of the ledger by `ledger.keepSegments`, of what was sent once they are merged. */
   deleted: number;
   /** Objects that no record named for a day, and that were deleted. */
   swept: number;

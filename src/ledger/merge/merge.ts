@@ -2,10 +2,11 @@ import { cooperativeYield, type Pause } from '../../lib/time/cooperative-yield.j
 import { StoreError } from '../../store/object-store.js';
 import { createOutageCheck } from '../../store/outage-check.js';
 import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
-import { LEDGER_FOLDER } from '../ledger-keys.js';
+import { LEDGER_FOLDER, mergedFolder } from '../ledger-keys.js';
 import { hoursInOrder, sentFolders } from '../log/log-hours.js';
 import { type MergedHour, MergedHourError, type MergeRecord, readMergedHour } from '../log/merge-record.js';
 import { retryingListings, UnreadableError } from '../retrying-reads.js';
+import { deleteEach } from './delete-each.js';
 import { endSegments } from './end-segments.js';
 import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
 import { mergeHour } from './merge-hour.js';
@@ -34,7 +35,7 @@ interface Run extends MergeOptions {
   readonly stuck: StuckHours;
 }
 
-/** Hours whose segments could not be deleted: all of their bytes are read before a try. */
+/** Hours, with their folders, whose segments could not be deleted: all of their bytes may be read before a try. */
 type StuckHours = Map<string, { readonly triedAt: number; readonly reason: string }>;
 
 /** How far the hours of a folder were merged. */
@@ -45,6 +46,7 @@ interface Progress {
 }
 
 const DAY = 24 * HOUR;
+const DELETED_AT_ONCE = 8;
 /** Hours that failed in a row, after which the store is asked whether it answers at all. */
 const MAX_FAILURES = 5;
 /** Enough to repair from. */
@@ -78,19 +80,24 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
     if (left === null && isDue) known.lookedBackAt = now;
   }
 
-  /** A folder of hours that cannot be listed is in the report, and keeps no other from being merged. */
-  async function besideOthers(run: Run): Promise<void> {
-    await mergeAll(run).catch((error: unknown) => {
+  /** What was sent to a subscriber. A folder of hours that cannot be listed is in the report, and keeps no other from being merged. */
+  async function mergeSent(run: Run, keepSent: number | undefined): Promise<void> {
+    try {
+      await mergeAll(run);
+      if (keepSent === undefined) return;
+      await endOldHours(run, keepSent);
+      await endOldSegments(run, 0);
+    } catch (error) {
       if (!(error instanceof UnreadableError)) throw error;
       addFault(run, '', error.message);
-    });
+    }
   }
 
   return {
     /**
-     * Merges the whole hours of the ledger, then those of what was sent to subscribers, oldest first, and deletes segments of the ledger as
-     * `keepSegments` says. Any number of processes may do so at once
-     * and be killed at any point: the next run continues. Never throws: what failed is in the report.
+     * Merges the whole hours of the ledger, then those of what was sent to subscribers, oldest first, and deletes what `keepSegments` and
+     * `keepSent` say. Any number of processes may do so at once and be killed at any point: the next run continues. Never throws: what
+     * failed is in the report.
      */
     async run(options: MergeOptions = {}): Promise<MergeReport> {
       const { signal, pause = cooperativeYield() } = options;
@@ -108,9 +115,9 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
       const run: Run = { ...options, parts, folder: LEDGER_FOLDER, now, report, outage, stuck };
       try {
         await mergeAll(run);
-        await endOldSegments(run);
+        if (parts.keepSegments !== null) await endOldSegments(run, parts.keepSegments);
         for await (const folder of sentFolders(parts.store))
-          await besideOthers({ ...run, folder, parts: { ...parts, folder } });
+          await mergeSent({ ...run, folder, parts: { ...parts, folder } }, parts.keepSent);
       } catch (error) {
         if (signal?.aborted) report.interrupted = true;
         else report.faults.push({ hour: null, reason: messageOf(error) });
@@ -146,33 +153,57 @@ async function lookAt(run: Run, { hour, previous }: HourToMerge): Promise<boolea
   return true;
 }
 
-/** Deletes the segments of hours that ended long enough ago; where that fails, it is tried again a day later. */
-async function endOldSegments(run: Run): Promise<void> {
-  const { parts, report, signal, now, stuck } = run;
-  const { store, keepSegments } = parts;
-  if (keepSegments === null) return;
+/** Deletes the segments of hours that ended so many milliseconds ago and are merged. */
+async function endOldSegments(run: Run, kept: number): Promise<void> {
+  const { parts, folder, signal, now } = run;
+  const { store } = parts;
   const onDeleted = () => {
-    report.deleted += 1;
+    run.report.deleted += 1;
   };
-  const until = now - HOUR - keepSegments;
-  for await (const hour of hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, until, [LEDGER_FOLDER])) {
-    signal?.throwIfAborted();
-    const onFault = (reason: string) => addFault(run, hour, reason);
-    const { triedAt = Number.NEGATIVE_INFINITY, reason = '' } = stuck.get(hour) ?? {};
-    if (Math.abs(now - triedAt) < DAY) {
-      onFault(reason);
-      continue;
-    }
-    stuck.delete(hour);
-    await attempt(run, hour, async () => {
-      try {
-        await endSegments(parts, hour, await readMergedHour(store, hour), { signal, onDeleted, onFault });
-      } catch (error) {
-        if (error instanceof StoreError) stuck.set(hour, { triedAt: now, reason: error.message });
-        throw error;
-      }
+  const until = now - HOUR - kept;
+  for await (const hour of hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, until, [folder]))
+    await attemptDaily(run, hour, async (onFault) =>
+      endSegments(parts, hour, await readMergedHour(store, hour, folder), { signal, onDeleted, onFault }),
+    );
+}
+
+/** Deletes hours that ended so many milliseconds ago: segments first, as those whose merged hour ended would be merged again. */
+async function endOldHours(run: Run, kept: number): Promise<void> {
+  const { folder, signal, now } = run;
+  const { store } = run.parts;
+  const roots = [folder, mergedFolder(folder)];
+  const until = now - HOUR - kept;
+  for await (const hour of hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, until, roots))
+    await attemptDaily(run, hour, async () => {
+      for (const root of roots)
+        await deleteEach(store, store.keys(root + hour, { signal }), DELETED_AT_ONCE, () => {
+          if (root === folder) run.report.deleted += 1;
+          signal?.throwIfAborted();
+        });
     });
-  }
+}
+
+/** Where it fails, it is tried again a day later. */
+async function attemptDaily(
+  run: Run,
+  hour: string,
+  work: (onFault: (reason: string) => void) => Promise<void>,
+): Promise<void> {
+  const { folder, signal, now, stuck } = run;
+  signal?.throwIfAborted();
+  const onFault = (reason: string) => addFault(run, hour, reason);
+  const name = folder + hour;
+  const { triedAt = Number.NEGATIVE_INFINITY, reason = '' } = stuck.get(name) ?? {};
+  if (Math.abs(now - triedAt) < DAY) return onFault(reason);
+  stuck.delete(name);
+  await attempt(run, hour, async () => {
+    try {
+      await work(onFault);
+    } catch (error) {
+      if (error instanceof StoreError) stuck.set(name, { triedAt: now, reason: error.message });
+      throw error;
+    }
+  });
 }
 
 /** Null for what fails, which is in the report; the run continues. Throws only when the run was stopped or the store does not answer. */

@@ -596,27 +596,6 @@ describe('several replicas', () => {
     await until(() => lines.every(({ deliveryId }) => idsOf(server).includes(deliveryId)));
   });
 
-  it('hand over at once although the removal of old records hangs', async () => {
-    const hanging: (() => void)[] = [];
-    const store = createMemoryStore((operation, key) =>
-      operation === 'folders' && key.includes('/sent/')
-        ? new Promise<void>((resolve) => hanging.push(resolve))
-        : undefined,
-    );
-    const outbox = outboxOf(store, { crm: subscriberAt('http://127.0.0.1:9') }, { lease: 600_000 });
-    const sender = async () => (await outbox.statuses())[0]?.sender;
-    // The first removal begins at a random moment.
-    const random = jest.spyOn(Math, 'random').mockReturnValue(0.000_1);
-    outbox.start();
-    random.mockRestore();
-    await until(() => hanging.length > 0);
-    expect(await sender()).toBe('replica-a');
-    const stopping = outbox.stop();
-    await until(async () => (await sender()) === null);
-    for (const resolve of hanging) resolve();
-    await stopping;
-  });
-
   it.each(['create', 'replace'])('begin although the first %s fails', async (failing) => {
     let failures = 1;
     const store = createMemoryStore((operation) => {

@@ -221,3 +221,61 @@ describe('a record that a listing leaves out', () => {
     expect([...store.objects.keys()]).toEqual(before);
   });
 });
+
+describe('what was sent to a subscriber', () => {
+  const NOON = Date.parse('2026-03-05T12:30:00.000Z');
+
+  it('is deleted by the hour once the index reaches no further back, and nothing else is', async () => {
+    const sent = createMemoryStore();
+    const keys = [
+      'outbox/crm/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
+      'outbox/crm/sent/dt=2026-03-02/hour=23/w~00000001.ndjson',
+      'outbox/crm/sent-hours/dt=2026-03-02/hour=23/1.json',
+      'outbox/gone/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
+      'outbox/crm/sent/dt=2026-03-03/hour=12/w~00000001.ndjson',
+      'outbox/crm/state.json',
+    ];
+    for (const key of keys) sent.put(key, 'x');
+    const parts = { store: sent, clock: () => NOON, keepSegments: null };
+    await createMerger(parts).run();
+    expect([...sent.objects.keys()]).toEqual(keys);
+    await createMerger({ ...parts, keepSent: 48 * HOUR }).run();
+    expect([...sent.objects.keys()]).toEqual(keys.slice(4));
+  });
+
+  it('is deleted beside objects that cannot be deleted and hours that cannot be listed, which keep their merged hours for a day', async () => {
+    const inner = createMemoryStore();
+    // More than are deleted at once.
+    const numbers = Array.from({ length: 30 }, (_, index) => index + 10);
+    const hours = ['dt=2026-03-01/hour=05/', 'dt=2026-03-01/hour=06/', 'dt=2026-03-01/hour=07/'];
+    for (const hour of hours) {
+      for (const n of numbers) inner.put(`outbox/crm/sent/${hour}w~000000${n}.ndjson`, 'x');
+      inner.put(`outbox/crm/sent-hours/${hour}1.json`, 'x');
+    }
+    const stuck = `outbox/crm/sent/${hours[0]}w~00000010.ndjson`;
+    let tries = 0;
+    const denying = {
+      ...inner,
+      async delete(key: string) {
+        if (key !== stuck) return inner.delete(key);
+        tries += 1;
+        throw new StoreError('delete', 'access denied');
+      },
+    };
+    const sent = withUnlistable(denying, () => [`outbox/crm/sent/${hours[1]}`]);
+    let time = NOON;
+    const merger = createMerger({ store: sent, clock: () => time, keepSegments: null, keepSent: HOUR });
+    for (const hoursLater of [0, 1, 22]) {
+      time += hoursLater * HOUR;
+      const { faults } = await merger.run();
+      expect(faults.map(({ reason }) => reason).join()).toContain('access denied');
+    }
+    expect(tries).toBe(1);
+    const unlisted = numbers.map((n) => `outbox/crm/sent/${hours[1]}w~000000${n}.ndjson`);
+    const merged = hours.slice(0, 2).map((hour) => `outbox/crm/sent-hours/${hour}1.json`);
+    expect([...inner.objects.keys()].sort()).toEqual([...merged, stuck, ...unlisted].sort());
+    time += HOUR;
+    await merger.run();
+    expect(tries).toBe(2);
+  });
+});

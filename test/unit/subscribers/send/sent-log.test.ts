@@ -2,10 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { SentAttempt } from '../../../../src/domain/sent-attempt.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { StoreError } from '../../../../src/store/object-store.js';
-import { endSent } from '../../../../src/subscribers/send/end-sent.js';
 import { createSentLog, type SentLogOptions } from '../../../../src/subscribers/send/sent-log.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
-import { withUnlistable } from '../../../support/store/unlistable-folders.js';
 
 const NOW = Date.parse('2026-03-04T05:59:00.000Z');
 
@@ -124,52 +122,5 @@ describe('the record of what was sent', () => {
     expect(linesOf(store).map(({ event }) => event)).toEqual(['one', 'one']);
     expect(keysOf(store).map((key) => parseSegmentKey(key)?.number)).toEqual([1, 1]);
     expect(log.errors).toHaveLength(1);
-  });
-
-  it('is removed by the hour once the index reaches no further back, and nothing else is', async () => {
-    const store = createMemoryStore();
-    const keys = [
-      'outbox/crm/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
-      'outbox/crm/sent/dt=2026-03-02/hour=23/w~00000001.ndjson',
-      'outbox/crm/sent-hours/dt=2026-03-02/hour=23/1.json',
-      'outbox/crm/sent/dt=2026-03-03/hour=12/w~00000001.ndjson',
-      'outbox/crm/state.json',
-      'outbox/other/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
-    ];
-    for (const key of keys) store.put(key, 'x');
-    await endSent(
-      { store, clock: Date.now },
-      'crm',
-      Date.parse('2026-03-03T12:30:00Z'),
-      new AbortController().signal,
-    );
-    expect([...store.objects.keys()].sort()).toEqual([...keys.slice(3)].sort());
-  });
-
-  it('is removed beside objects that cannot be deleted and hours that cannot be listed, which are left with their merged hours', async () => {
-    const inner = createMemoryStore();
-    // More than are deleted at once.
-    const numbers = Array.from({ length: 30 }, (_, index) => index + 10);
-    const hours = ['dt=2026-03-01/hour=05/', 'dt=2026-03-01/hour=06/', 'dt=2026-03-01/hour=07/'];
-    for (const hour of hours) {
-      for (const n of numbers) inner.put(`outbox/crm/sent/${hour}w~000000${n}.ndjson`, 'x');
-      inner.put(`outbox/crm/sent-hours/${hour}1.json`, 'x');
-    }
-    const stuck = `outbox/crm/sent/${hours[0]}w~00000010.ndjson`;
-    const store = withUnlistable(
-      {
-        ...inner,
-        async delete(key: string) {
-          if (key === stuck) throw new StoreError('delete', 'access denied');
-          return inner.delete(key);
-        },
-      },
-      () => [`outbox/crm/sent/${hours[1]}`],
-    );
-    const ending = endSent({ store, clock: Date.now }, 'crm', Date.now(), new AbortController().signal);
-    await expect(ending).rejects.toThrow('access denied');
-    const unlisted = numbers.map((n) => `outbox/crm/sent/${hours[1]}w~000000${n}.ndjson`);
-    const merged = hours.slice(0, 2).map((hour) => `outbox/crm/sent-hours/${hour}1.json`);
-    expect([...inner.objects.keys()].sort()).toEqual([...merged, stuck, ...unlisted].sort());
   });
 });

@@ -1,6 +1,4 @@
-import type { Config } from '../../config/config.js';
-import { createMetrics, type Metrics } from '../../observe/metrics/metrics.js';
-import { credentialSettings } from '../../operations/health/credential-states.js';
+import { createMetrics } from '../../observe/metrics/metrics.js';
 import { compileMalformedSender } from '../../receive/access/sources.js';
 import { serviceLimits } from '../fixed-limits.js';
 import { createReconciler } from '../reconciler.js';
@@ -43,7 +41,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     refusals: refusals.ofCallbacks,
     isFromSender: compileMalformedSender(sources, config.receiver.trustedProxies),
   });
-  watchCredentials(metrics, config.sources);
   metrics.deliveries.watchInFlight(() => admission.active);
   const { budget } = parts;
   metrics.store.watchBudget(() => ({ size: budget.total, used: budget.used, waiters: budget.waiters }));
@@ -53,12 +50,4 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     lastSuccessAt: storeHealth.status().lastSuccessAt,
   }));
   return new Service({ options, metrics, storage, replica, receiving, admin, background, ports });
-}
-
-function watchCredentials({ deliveries }: Metrics, sources: Config['sources']): void {
-  for (const { source, credentials } of credentialSettings(sources)) {
-    for (const { name, expires } of credentials) {
-      if (expires !== null) deliveries.credentialExpires(source, name, expires);
-    }
-  }
 }

@@ -32,7 +32,6 @@ export function createDeliveryMetrics(
   const statusOf = boundedLabel(KNOWN_CALLBACK_STATUSES);
   const outcomeOf = boundedLabel(LEDGER_OUTCOMES);
   const reportedOf = boundedLabel(REPORTED_REFUSALS);
-  const lastUses = createLastUses(registry);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const source of ['none', ...sources])
     for (const reason of CALLBACK_REFUSALS) metrics.refusals.inc(refusalOf(reason, source), 0);
@@ -47,7 +46,7 @@ export function createDeliveryMetrics(
   });
 
   return {
-    /** Counts an authenticated delivery by its ledger line: deliveries, items, bytes, last use of the credential. */
+    /** Counts an authenticated delivery by its ledger line: deliveries, items, bytes. */
     delivered(line: LedgerLine): void {
       const source = sourceOf(line.source);
       const region = regionOf(line.region);
@@ -55,10 +54,6 @@ export function createDeliveryMetrics(
       metrics.deliveries.inc({ source, region, status, outcome: outcomeOf(line.outcome) });
       metrics.bytes.inc({ source }, line.bytes);
       for (const { kind, outcome } of line.items) metrics.items.inc({ kind, outcome });
-      // Names of credentials come from the configuration: a request can only match one of them.
-      if (line.credential !== null && source !== 'other') {
-        lastUses.set(source, line.credential, line.receivedAt);
-      }
     },
     /** How long each phase of a delivery took, in milliseconds. */
     timed(phases: DeliveryPhases): void {
@@ -72,9 +67,6 @@ export function createDeliveryMetrics(
     /** Counts what `allowMode: report` would have refused. */
     wouldRefuse: (reason: string, source: string | null) =>
       metrics.wouldRefuse.inc({ reason: reportedOf(reason), source: sourceOf(source) }),
-    /** `expires` of a configured credential, in milliseconds since the epoch. */
-    credentialExpires: (source: string, credential: string, at: number) =>
-      metrics.expiry.set({ source, credential }, at / 1000),
     /** The number of deliveries in flight, read at each scrape. */
     watchInFlight(read: () => number): void {
       inFlight = read;
@@ -84,28 +76,6 @@ export function createDeliveryMetrics(
 
 function refusalOf(reason: string, source: string, origin: RefusedOrigin = 'sender') {
   return { reason, source, origin };
-}
-
-/** The gauge is set when it is scraped: setting it sorts its labels, which a callback need not pay for. */
-function createLastUses(registry: Registry) {
-  const bySource = new Map<string, Map<string, string>>();
-  new Gauge({
-    name: 'transcript_receiver_credential_last_use_timestamp_seconds',
-    help: 'When a credential was last used on this replica',
-    labelNames: ['source', 'credential'],
-    registers: [registry],
-    collect() {
-      for (const [source, uses] of bySource) {
-        for (const [credential, at] of uses) this.set({ source, credential }, Date.parse(at) / 1000);
-      }
-    },
-  });
-  return {
-    set(source: string, credential: string, at: string): void {
-      const uses = bySource.get(source) ?? new Map<string, string>();
-      bySource.set(source, uses.set(credential, at));
-    },
-  };
 }
 
 function defineMetrics(registry: Registry) {
@@ -146,12 +116,6 @@ function defineMetrics(registry: Registry) {
       name: 'transcript_receiver_would_refuse_total',
       help: 'Requests that allowMode report admitted and enforcement would have refused',
       labelNames: ['reason', 'source'],
-      registers,
-    }),
-    expiry: new Gauge({
-      name: 'transcript_receiver_credential_expiry_timestamp_seconds',
-      help: 'When a credential expires; absent for credentials that do not expire',
-      labelNames: ['source', 'credential'],
       registers,
     }),
   };

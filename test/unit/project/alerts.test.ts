@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { CREDENTIAL_NOTICE } from '../../../src/domain/credential-notice.js';
 import { CALLBACK_REFUSALS } from '../../../src/domain/problem.js';
 import { createMetrics } from '../../../src/observe/metrics/metrics.js';
 import { ISSUE_CODES } from '../../../src/operations/issues/issue-kinds.js';
@@ -27,12 +26,6 @@ const rules = groups.flatMap((group) => group.rules);
 
 describe('alerts', () => {
   it('are found', () => expect(rules.length).toBeGreaterThan(10));
-
-  it('warn of the end of a credential when the verdict and the start do', () => {
-    const { expr } = rules.find(({ alert }) => alert === 'TranscriptReceiverCredentialExpiring') as Rule;
-    const [days, seconds] = /< (\d+) \* (\d+)/.exec(expr)?.slice(1).map(Number) ?? [];
-    expect(1000 * Number(days) * Number(seconds)).toBe(CREDENTIAL_NOTICE);
-  });
 
   it.each(rules.map((rule) => rule.alert))('%s has a case where it fires', (alert) => {
     const { tests } = parse(readProjectFile('test/platform/alerts/transcript-receiver.test.yaml')) as {

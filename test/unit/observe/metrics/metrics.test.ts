@@ -141,7 +141,6 @@ describe('metrics', () => {
           region: `r${n}`,
           status: `t${n}`,
           outcome: `o${n}`,
-          credential: `c${n}`,
         }),
       );
       metrics.deliveries.refused('overloaded', `s${n}`);
@@ -160,16 +159,6 @@ describe('metrics', () => {
     ]);
     const recovered = await samples('recovery_jobs_total');
     expect(recovered.filter((line) => !line.endsWith(' 0'))).toHaveLength(1);
-    expect(await samples('credential_last_use')).toHaveLength(0);
-  });
-
-  it('reports when credentials were used and when they expire', async () => {
-    metrics.deliveries.delivered(ledgerLine({ receivedAt: '1970-01-01T00:01:40.500Z', credential: 'new' }));
-    metrics.deliveries.credentialExpires('default', 'new', 200_000);
-    expect(await samples('credential_')).toEqual([
-      'transcript_receiver_credential_expiry_timestamp_seconds{source="default",credential="new"} 200',
-      'transcript_receiver_credential_last_use_timestamp_seconds{source="default",credential="new"} 100.5',
-    ]);
   });
 
   it('observes durations in seconds', async () => {
@@ -221,7 +210,7 @@ describe('metrics', () => {
 
   it('explains each metric, all of which begin with the name of the product', async () => {
     const described = await metrics.describe();
-    expect(described.length).toBeGreaterThan(40);
+    expect(described.length).toBeGreaterThan(30);
     const poor = described.filter(
       ({ name, help }) => !name.startsWith('transcript_receiver_') || !/\w+ \w+ \w+/.test(help),
     );

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
 import { createLedger, type Ledger, type LedgerOptions } from '../ledger/write/ledger.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { serveCopy } from '../store/probe/copy-mark.js';
 
 /** What writes the ledger of this process. Nothing is written before the first line. */
 export function openLedgerWriter(
@@ -8,6 +9,7 @@ export function openLedgerWriter(
   store: ObjectStore,
   onSegment?: LedgerOptions['onSegment'],
 ): Ledger {
+  let isServed = false;
   return createLedger({
     store,
     replica: replicaName,
@@ -15,5 +17,10 @@ export function openLedgerWriter(
     // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
     fullSegment: Math.ceil(limits.maxConcurrentDeliveries / 2),
     onSegment,
+    // A refusal or an access comes before the store is proven. The next run of `copy-store` would remove its segment, and leave a gap.
+    async admit() {
+      if (!isServed) await serveCopy(store);
+      isServed = true;
+    },
   });
 }

@@ -27,6 +27,8 @@ export interface LedgerOptions {
   readonly fullSegment?: number;
   /** Milliseconds after which the outcome of a write counts as unknown. Default two minutes. */
   readonly writeDeadline?: number;
+  /** Called before each segment. Rejects with `StoreError` while nothing may be written to the store. */
+  readonly admit?: () => Promise<void>;
 }
 
 /** Hours and names of the writer whose last segment is remembered: an hour can be listed until it is whole. */
@@ -61,6 +63,7 @@ export function createLedger(options: LedgerOptions) {
 
   async function write(lines: readonly WaitingLine[]): Promise<void> {
     try {
+      await options.admit?.();
       const info = await writer.write(lines);
       for (const line of lines) line.resolve();
       noteWritten(info.key);

@@ -19,6 +19,8 @@ export interface AdminRouterOptions {
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
   readonly changes: Pick<ChangeGate, 'pass'>;
+  /** Called before each change of what is stored. Rejects with `StoreError` while nothing may be written to the store. */
+  readonly admitChange: () => Promise<void>;
   /** Every read that is answered as JSON passes through it, and every preview of a change. */
   readonly reads: ReadGate;
   /** Called for every request that is signed in. */
@@ -96,7 +98,7 @@ async function passGates<T>(
   route: AdminRoute,
   { request, response, access, body }: Asked,
   handle: (signal?: AbortSignal) => Promise<T>,
-  { changes, reads }: AdminRouterOptions,
+  { changes, admitChange, reads }: AdminRouterOptions,
 ): Promise<T> {
   if (route.method === 'GET') {
     const isDownload = Object.values(route.answers).some((each) => each && 'contentTypes' in each);
@@ -110,7 +112,9 @@ async function passGates<T>(
   }
   const isPreview = (body as { dryRun?: unknown } | undefined)?.dryRun === true;
   if (isPreview) return reads.pass(null, response, (signal) => changes.pass(response, () => handle(signal)));
-  return changes.pass(response, handle).finally(reads.changed);
+  const changesStore = route.right === 'repair' || route.right === 'erase';
+  const change = changesStore ? () => admitChange().then(() => handle()) : handle;
+  return changes.pass(response, change).finally(reads.changed);
 }
 
 function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {

@@ -1,4 +1,5 @@
 import type { Express } from 'express';
+import { serveCopy } from '../../store/probe/copy-mark.js';
 import type { Health } from '../answers/health.js';
 import { type ChangeGate, createChangeGate, createReadGate } from './access/gates.js';
 import { createAdminApp } from './admin-app.js';
@@ -43,6 +44,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const api = createAdminRouter({
     ...{ limits, onUnexpected, signIn, changes },
     routes: adminRoutes(services),
+    admitChange: () => serveCopy(store),
     reads: createReadGate({ isReceiving: receiving.isReceiving }),
     onSignedIn: accessLedger.signedIn,
   });

@@ -228,18 +228,28 @@ describe('two buckets', () => {
       await source.create('jobs/j1/data', Buffer.from('media'), { contentType: 'audio/wav', metadata: {} });
       const begun = { location: from, id: await source.identity() };
       await writeCopyMark(copy, { from: begun, startedAt: new Date().toISOString(), finishedAt: null });
-      const receiver = await startProcess({ store: { url: to, canaryInterval: '1s' } });
+      const adminToken = 'token-of-an-unfinished-copy';
+      const receiver = await startProcess({
+        store: { url: to, canaryInterval: '1s' },
+        admin: { tokens: { tester: adminToken } },
+      });
       try {
         const send = () =>
           fetch(`${receiver.publicUrl}/callbacks/default?id=j1&status=success`, { method: 'POST' });
         await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 503);
         expect((await send()).status).toBe(503);
+        const api = adminApi({ ...receiver, adminToken });
+        expect((await api.delete('/jobs/j1')).body).toMatchObject({ status: 503, code: 'store-unavailable' });
         await until(() =>
           receiver.log.some(({ msg }) => String(msg).includes(`is an unfinished copy of ${from}`)),
         );
         const { code, stderr } = await runCommand(['copy-store', from, to], {});
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
         await until(async () => (await send()).status === 200);
+        const verified = await runCommand(['verify'], {
+          NODE_CONFIG: JSON.stringify({ store: { url: to } }),
+        });
+        expect(verified).toMatchObject({ code: 0, stderr: '' });
       } finally {
         await receiver.destroy();
         await source.close();

@@ -23,6 +23,7 @@ beforeAll(async () => {
       issueTicket: refuse,
     },
     changes: { pass: (_response, change) => change() },
+    admitChange: async () => {},
     reads: createReadGate(),
     onSignedIn: () => {},
     onUnexpected: () => {},

@@ -109,6 +109,13 @@ describe('start', () => {
       });
     });
 
+    it('gives back the young generation that loading the program took', async () => {
+      receiver = await startProcess(settings(0), {}, { nodeFlags: ['--trace-gc'] });
+      receiver.signal('SIGTERM');
+      await receiver.ended;
+      expect(receiver.output.join('\n')).toMatch(/Mark-Compact \(reduce\)[^\n]* testing;/);
+    });
+
     it('that a signal ends before it listens exits 0', async () => {
       const hold = new URL('../support/processes/signal-at-load.mjs', import.meta.url).href;
       const environment = { NODE_OPTIONS: `--import=${hold}`, SIGNAL_AT_LOAD: 'SIGTERM' };

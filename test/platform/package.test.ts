@@ -134,6 +134,15 @@ describe('the package', () => {
     expect(licences).toContain(readFileSync(path.join(ROOT, 'node_modules/express/LICENSE'), 'utf8').trim());
   });
 
+  it('is ASCII where it is bundled, and lets Node load no undici of its own: either takes memory', () => {
+    const bundled = files.filter((file) => /^\.\/dist\/(chunks\/)?[^/]+\.js$/.test(file));
+    expect(bundled.length).toBeGreaterThan(50);
+    const costly = /[^\0-\x7F]|(?:\bfrom |\bimport ?\()['"]node:http['"]/;
+    expect(bundled.filter((file) => costly.test(readFileSync(path.join(installed, file), 'utf8')))).toEqual(
+      [],
+    );
+  });
+
   it('has no source maps, and no reference to one', () => {
     expect(files.length).toBeGreaterThan(300);
     expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);

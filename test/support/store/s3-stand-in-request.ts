@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Content } from './s3-stand-in-state.js';
 
 /** A request without its body. */
-export interface RequestHead {
+interface RequestHead {
   readonly operation: string;
   readonly key: string;
   readonly query: URLSearchParams;

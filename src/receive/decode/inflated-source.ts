@@ -29,7 +29,7 @@ const FREE_BYTES = 1024 * 1024;
 /** Encoded bytes granted in advance while a body arrives, so that the ratio of a recording that begins with silence is judged whole. */
 const ADVANCE_BYTES = 64 * 1024;
 const OUTPUT_CHUNK = 64 * 1024;
-/** Most decoded bytes that brotli keeps. The other encodings keep 32 KiB. */
+/** Most decoded bytes that brotli keeps; it may allocate them all at once. The other encodings keep 32 KiB. */
 const BROTLI_WINDOW = 16 * 1024 * 1024;
 
 /**
@@ -42,7 +42,6 @@ class InflatedSource implements ByteSource {
   readonly #open: Open;
   readonly #limits: DecodeLimits;
   readonly #window: number;
-  #paid = 0;
   #stream: Decompressor | null = null;
   #hungry = true;
   #sourceEnded = false;
@@ -52,7 +51,7 @@ class InflatedSource implements ByteSource {
   #ended = false;
   #wake = () => {};
 
-  /** @param window decoded bytes that the decompressor keeps, as far as they are paid for */
+  /** @param window bytes of memory that were taken for the decompressor, and are returned with it */
   constructor(source: ByteSource, open: Open, window: number, limits: DecodeLimits) {
     this.#source = source;
     this.#open = open;
@@ -75,8 +74,7 @@ class InflatedSource implements ByteSource {
   /** Destroys the decompressor; must be called in every case. */
   destroy(): void {
     this.#stream?.destroy();
-    this.#limits.memory?.give(this.#paid);
-    this.#paid = 0;
+    this.#limits.memory?.give(this.#window);
   }
 
   async #begin(): Promise<Decompressor> {
@@ -131,18 +129,7 @@ class InflatedSource implements ByteSource {
     const { maxBytes } = this.#limits;
     if (this.#given > maxBytes) throw new BodyTooLargeError(maxBytes);
     this.#refuseBeyond(MAX_RATIO * (this.#fed + ADVANCE_BYTES));
-    this.#payWindow();
     return bytes;
-  }
-
-  /** Payments double, so that they are few. None waits: a window is released only when its body ends. */
-  #payWindow(): void {
-    while (this.#paid < Math.min(this.#given, this.#window)) {
-      const step = this.#paid || OUTPUT_CHUNK;
-      if (this.#limits.memory?.tryTake(step) === false)
-        throw new Problem('overloaded', 'No memory is free to decode this body; send it again.');
-      this.#paid += step;
-    }
   }
 
   #refuseBeyond(most: number): void {
@@ -190,7 +177,11 @@ export function decodedSource(
   const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (open === undefined)
     throw new UndecodableError('encoding-unsupported', 'The content encoding is not known.');
-  return new InflatedSource(source, open, encoding === 'br' ? BROTLI_WINDOW : 0, limits);
+  const window = encoding === 'br' ? BROTLI_WINDOW : 0;
+  // It is not waited for: what decompressors hold becomes free only when their bodies end.
+  if (window > 0 && limits.memory?.tryTake(window) === false)
+    throw new Problem('overloaded', 'No memory is free to decode this body; send it again.');
+  return new InflatedSource(source, open, window, limits);
 }
 
 /** `deflate` means the zlib format, but raw deflate data is also sent under that name (RFC 9110, 8.4.1.2). */

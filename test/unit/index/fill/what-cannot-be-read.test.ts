@@ -134,7 +134,10 @@ describe('what the index cannot read of the ledger', () => {
     beforeEach(() => {
       denied = [];
       filler = createIndexFiller({
-        store: retryingReads(withUnreadable(store, (key) => denied.includes(key))),
+        store: retryingReads(
+          withUnreadable(store, (key) => denied.includes(key)),
+          [0],
+        ),
         ...{ index, clock: () => now },
         ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
       });

@@ -301,7 +301,10 @@ describe('a follower of the ledger', () => {
       const all = world();
       const { store, put, advance, follow } = all;
       let key = '';
-      const over = retryingReads(withUnreadable(store, (each) => each === key));
+      const over = retryingReads(
+        withUnreadable(store, (each) => each === key),
+        [0],
+      );
       const follower = await follow(over);
       const write = () => {
         put('b', 'before');

@@ -29,19 +29,18 @@ const FREE_BYTES = 1024 * 1024;
 /** Encoded bytes granted in advance while a body arrives, so that the ratio of a recording that begins with silence is judged whole. */
 const ADVANCE_BYTES = 64 * 1024;
 const OUTPUT_CHUNK = 64 * 1024;
-/** Most decoded bytes that brotli keeps; it may allocate them all at once. The other encodings keep 32 KiB. */
-const BROTLI_WINDOW = 16 * 1024 * 1024;
 
 /**
  * Decodes one content encoding as its reader pulls: a chunk is inflated only as far as it is read, and the next one is read
- * only when it is used up. Ends in UndecodableError when the encoded data are corrupt, truncated, or followed by more, and in
- * EncodingRefusedError when they expand more than 200 : 1 beyond 1 MiB.
+ * only when it is used up. Ends in UndecodableError when the encoded data are corrupt, truncated, or followed by more, in
+ * EncodingRefusedError when they expand more than 200 : 1 beyond 1 MiB, and in an `overloaded` Problem when the memory is spent.
  */
 class InflatedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #open: Open;
   readonly #limits: DecodeLimits;
-  readonly #window: number;
+  /** Bytes of memory that were taken for the decompressor. */
+  #window = 0;
   #stream: Decompressor | null = null;
   #hungry = true;
   #sourceEnded = false;
@@ -51,11 +50,9 @@ class InflatedSource implements ByteSource {
   #ended = false;
   #wake = () => {};
 
-  /** @param window bytes of memory that were taken for the decompressor, and are returned with it */
-  constructor(source: ByteSource, open: Open, window: number, limits: DecodeLimits) {
+  constructor(source: ByteSource, open: Open, limits: DecodeLimits) {
     this.#source = source;
     this.#open = open;
-    this.#window = window;
     this.#limits = limits;
   }
 
@@ -75,6 +72,7 @@ class InflatedSource implements ByteSource {
   destroy(): void {
     this.#stream?.destroy();
     this.#limits.memory?.give(this.#window);
+    this.#window = 0;
   }
 
   async #begin(): Promise<Decompressor> {
@@ -84,7 +82,9 @@ class InflatedSource implements ByteSource {
       if (chunk === null) this.#sourceEnded = true;
       else beginning = beginning.length === 0 ? chunk : Buffer.concat([beginning, chunk]);
     }
-    const stream = this.#open(beginning);
+    const { window = 0, create } = this.#open(beginning);
+    this.#take(window);
+    const stream = create();
     this.#stream = stream;
     stream.on('readable', () => this.#wake());
     stream.on('close', () => this.#wake());
@@ -98,6 +98,13 @@ class InflatedSource implements ByteSource {
     });
     await this.#feed(stream, beginning);
     return stream;
+  }
+
+  /** It is not waited for: what decompressors hold becomes free only when their bodies end. */
+  #take(window: number): void {
+    if (window > 0 && this.#limits.memory?.tryTake(window) === false)
+      throw new Problem('overloaded', 'No memory is free to decode this body; send it again.');
+    this.#window = window;
   }
 
   async #feed(stream: Decompressor, chunk: Buffer | null): Promise<void> {
@@ -144,17 +151,28 @@ function corrupt(what: string, cause?: unknown): UndecodableError {
   return new UndecodableError('encoding-corrupt', `The encoded body ${what}.`, { cause });
 }
 
-type Open = (beginning: Buffer) => Decompressor;
+interface Decoding {
+  /** Bytes that the decompressor may allocate at once for what it decoded last. Default: up to 32 KiB, which nobody pays for. */
+  readonly window?: number;
+  readonly create: () => Decompressor;
+}
 
-const gunzip: Open = () => zlib.createGunzip({ chunkSize: OUTPUT_CHUNK });
+type Open = (beginning: Buffer) => Decoding;
+
+const gunzip: Open = () => ({ create: () => zlib.createGunzip({ chunkSize: OUTPUT_CHUNK }) });
 const DECODERS: Record<string, Open | undefined> = {
   gzip: gunzip,
   'x-gzip': gunzip,
-  br: () => zlib.createBrotliDecompress({ chunkSize: OUTPUT_CHUNK }),
-  deflate: (beginning) =>
-    hasZlibHeader(beginning)
-      ? zlib.createInflate({ chunkSize: OUTPUT_CHUNK })
-      : zlib.createInflateRaw({ chunkSize: OUTPUT_CHUNK }),
+  br: (beginning) => ({
+    window: brotliWindow(beginning),
+    create: () => zlib.createBrotliDecompress({ chunkSize: OUTPUT_CHUNK }),
+  }),
+  deflate: (beginning) => ({
+    create: () =>
+      hasZlibHeader(beginning)
+        ? zlib.createInflate({ chunkSize: OUTPUT_CHUNK })
+        : zlib.createInflateRaw({ chunkSize: OUTPUT_CHUNK }),
+  }),
 };
 
 /** The encodings of a Content-Encoding value in the order they were applied, `identity` left out. */
@@ -164,8 +182,8 @@ export function contentEncodings(header: string): readonly string[] {
 }
 
 /**
- * Decodes a body with one content encoding. Throws UndecodableError for an unknown encoding, an `overloaded` Problem when the memory
- * is spent, and EncodingRefusedError for several, because each multiplies how far a small body can expand; real senders use one.
+ * Decodes a body with one content encoding. Throws UndecodableError for an unknown encoding, and EncodingRefusedError for several,
+ * because each multiplies how far a small body can expand; real senders use one.
  */
 export function decodedSource(
   source: ByteSource,
@@ -177,15 +195,20 @@ export function decodedSource(
   const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
   if (open === undefined)
     throw new UndecodableError('encoding-unsupported', 'The content encoding is not known.');
-  const window = encoding === 'br' ? BROTLI_WINDOW : 0;
-  // It is not waited for: what decompressors hold becomes free only when their bodies end.
-  if (window > 0 && limits.memory?.tryTake(window) === false)
-    throw new Problem('overloaded', 'No memory is free to decode this body; send it again.');
-  return new InflatedSource(source, open, window, limits);
+  return new InflatedSource(source, open, limits);
 }
 
 /** `deflate` means the zlib format, but raw deflate data is also sent under that name (RFC 9110, 8.4.1.2). */
 function hasZlibHeader(beginning: Buffer): boolean {
   const [first = 0, second = 0] = beginning;
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
+}
+
+/** The size of the window that a brotli stream begins with: 1 KiB to 16 MiB (RFC 7932, 9.1). */
+function brotliWindow([first = 0]: Buffer): number {
+  if ((first & 1) === 0) return 2 ** 16;
+  const bits = (first >> 1) & 7;
+  if (bits > 0) return 2 ** (17 + bits);
+  const few = (first >> 4) & 7;
+  return 2 ** (few === 0 ? 17 : 8 + few);
 }

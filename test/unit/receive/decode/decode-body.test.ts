@@ -673,26 +673,31 @@ describe('decodeBody: content encodings', () => {
     }
   });
 
-  const WINDOW = 16 * 1024 * 1024;
-  it.each<[string, number, number[], string | undefined]>([
-    ['br', WINDOW, [WINDOW, -WINDOW], undefined],
-    ['br', WINDOW - 1, [], 'overloaded'],
-    ['gzip', 0, [], undefined],
-  ])(
-    'pays for the window of %s, and returns it, of %s free bytes',
-    async (contentEncoding, free, paid, code) => {
-      const payments: number[] = [];
-      const memory: Required<DecodeLimits>['memory'] = {
-        tryTake: (bytes) => bytes <= free && payments.push(bytes) > 0,
-        give: (bytes) => void (bytes > 0 && payments.push(-bytes)),
-      };
-      const body = contentEncoding === 'br' ? brotli(Buffer.from('x')) : zlib.gzipSync('x');
-      const result = await decode({ contentEncoding, body, memory: { memory } }).catch(
-        (error: Problem) => error,
-      );
-      expect({ payments, code: (result as Problem).code }).toEqual({ payments: paid, code });
+  const payingFor = async (contentEncoding: string, body: Buffer, free: number) => {
+    const payments: number[] = [];
+    const memory: Required<DecodeLimits>['memory'] = {
+      tryTake: (bytes) => bytes <= free && payments.push(bytes) > 0,
+      give: (bytes) => void (bytes > 0 && payments.push(-bytes)),
+    };
+    const result = await decode({ contentEncoding, body, memory: { memory } }).catch(
+      (error: Problem) => error,
+    );
+    return { payments, code: (result as Problem).code };
+  };
+  it.each([10, 11, 15, 16, 17, 18, 22, 24])(
+    'pays for the window of 2^%s bytes that brotli names, and returns it',
+    async (bits) => {
+      const params = { [zlib.constants.BROTLI_PARAM_QUALITY]: 5, [zlib.constants.BROTLI_PARAM_LGWIN]: bits };
+      const body = zlib.brotliCompressSync('x', { params });
+      const window = 2 ** bits;
+      expect(await payingFor('br', body, window)).toEqual({ payments: [window, -window], code: undefined });
+      expect(await payingFor('br', body, window - 1)).toEqual({ payments: [], code: 'overloaded' });
     },
   );
+
+  it('pays for no window of gzip', async () => {
+    expect(await payingFor('gzip', zlib.gzipSync('x'), 0)).toEqual({ payments: [], code: undefined });
+  });
 
   it.each<[string, Buffer]>([
     [

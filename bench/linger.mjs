@@ -31,7 +31,9 @@ async function measure(rate, maxLinger) {
     fullSegment: MAX_IN_FLIGHT / 2,
   });
   const waits = [];
-  let [inFlight, rejected, next] = [0, 0, 0];
+  let inFlight = 0;
+  let rejected = 0;
+  let next = 0;
   const began = performance.now();
   const elapsed = () => performance.now() - began;
   const all = [];

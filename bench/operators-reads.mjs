@@ -159,12 +159,28 @@ function fillFolders(folder) {
 async function fillLedger(segments) {
   const ofBody = (deliveryId, n, receivedAt) => ({
     ...requestOf(deliveryId, `job${n}`),
-    ...{ receivedAt, origin: 'callback', credential: null, outcome: 'quarantined', items: [], durationMs: 1 },
-    ...{ shape: null, wanted: ['transcript'] },
+    receivedAt,
+    origin: 'callback',
+    credential: null,
+    outcome: 'quarantined',
+    items: [],
+    durationMs: 1,
+    shape: null,
+    wanted: ['transcript'],
   });
   const ofEvent = (event, n, at) => ({
-    ...{ v: 1, event, jobId: `job${n}`, source: 'default', type: 'job.stored', at, status: 410, error: null },
-    ...{ attempt: 1, ended: 'rejected', durationMs: 1, line: null },
+    v: 1,
+    event,
+    jobId: `job${n}`,
+    source: 'default',
+    type: 'job.stored',
+    at,
+    status: 410,
+    error: null,
+    attempt: 1,
+    ended: 'rejected',
+    durationMs: 1,
+    line: null,
   });
   await writeLines(segments, 'bench', bodies, ofBody);
   await writeLines(segments, 'crm/bench', events, ofEvent);
@@ -212,16 +228,21 @@ function heavyLine(n, time) {
 
 function requestOf(deliveryId, jobId) {
   return {
-    ...{
-      v: 1,
-      deliveryId,
-      receivedAt: new Date().toISOString(),
-      source: 'default',
-      region: null,
-      clientIp: null,
-    },
-    ...{ method: 'POST', jobId, status: 'success', query: `id=${jobId}&status=success`, headers: {} },
-    ...{ reason: 'json-invalid', detail: 'It was broken.', bytes: 8, sha256: '0'.repeat(64) },
+    v: 1,
+    deliveryId,
+    receivedAt: new Date().toISOString(),
+    source: 'default',
+    region: null,
+    clientIp: null,
+    method: 'POST',
+    jobId,
+    status: 'success',
+    query: `id=${jobId}&status=success`,
+    headers: {},
+    reason: 'json-invalid',
+    detail: 'It was broken.',
+    bytes: 8,
+    sha256: '0'.repeat(64),
   };
 }
 
@@ -237,23 +258,22 @@ function deadEvent(id, jobId) {
   };
   const attempt = { at, status: 410, error: null, answer: 'gone' };
   return {
-    ...{
-      v: 1,
-      subscriber: 'crm',
-      reason: 'rejected',
-      endedAt: at,
-      firstTriedAt: at,
-      attempts: 1,
-      history: [attempt],
-    },
+    v: 1,
+    subscriber: 'crm',
+    reason: 'rejected',
+    endedAt: at,
+    firstTriedAt: at,
+    attempts: 1,
+    history: [attempt],
     event: {
-      ...{ specversion: '1.0', id, type: 'transcript-receiver.job.stored.v1', source: '/callbacks/default' },
-      ...{
-        subject: jobId,
-        time: at,
-        datacontenttype: 'application/json',
-        data: { ...data, context: null, items: [] },
-      },
+      specversion: '1.0',
+      id,
+      type: 'transcript-receiver.job.stored.v1',
+      source: '/callbacks/default',
+      subject: jobId,
+      time: at,
+      datacontenttype: 'application/json',
+      data: { ...data, context: null, items: [] },
     },
   };
 }
@@ -261,16 +281,22 @@ function deadEvent(id, jobId) {
 function replayOf(replayId) {
   const at = new Date().toISOString();
   return {
-    ...{
-      v: 1,
-      replayId,
-      createdAt: at,
-      actor: 'bench',
-      reason: null,
-      selector: { kind: 'refetch', jobs: ['job1'] },
-    },
-    ...{ total: 1, bytes: 0, done: 1, failed: 0, outcomes: { matched: 1 }, failures: [], waitingFor: null },
-    ...{ owner: 'bench', heartbeatAt: null, finishedAt: at },
+    v: 1,
+    replayId,
+    createdAt: at,
+    actor: 'bench',
+    reason: null,
+    selector: { kind: 'refetch', jobs: ['job1'] },
+    total: 1,
+    bytes: 0,
+    done: 1,
+    failed: 0,
+    outcomes: { matched: 1 },
+    failures: [],
+    waitingFor: null,
+    owner: 'bench',
+    heartbeatAt: null,
+    finishedAt: at,
   };
 }
 
@@ -298,7 +324,11 @@ async function phase(receiver, name, rest, number) {
   const generator = fork(pathOf('load/generator.mjs'));
   const group = {
     port: Number(new URL(receiver.said.receiverUrl).port),
-    ...{ path: PATH, headers: {}, idPrefix: `o${Date.now().toString(36)}`, connections: 16, perSecond: rate },
+    path: PATH,
+    headers: {},
+    idPrefix: `o${Date.now().toString(36)}`,
+    connections: 16,
+    perSecond: rate,
     body: { kind: 'transcript', bytes: 10_240 },
   };
   const looking = new AbortController();

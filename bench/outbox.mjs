@@ -66,10 +66,17 @@ function openOutbox(store, owner, url, onSent) {
     started = resolve;
   });
   const outbox = createOutbox({
-    ...{ store, owner, stopWithin: 3_000, isErased: async () => false },
+    store,
+    owner,
+    stopWithin: 3_000,
+    isErased: async () => false,
     subscribers: {
       bench: {
-        ...{ url, secrets: [SECRET], format: 'cloudevents', events: ['job.stored'], sources: [] },
+        url,
+        secrets: [SECRET],
+        format: 'cloudevents',
+        events: ['job.stored'],
+        sources: [],
         maxInFlight: 8,
       },
     },
@@ -105,8 +112,11 @@ async function catchUp(url) {
   });
   await filling.replace('outbox/bench/state.json', Buffer.from(JSON.stringify(state)));
   global.gc?.();
-  const [rest, cpu, began] = [process.memoryUsage.rss(), process.cpuUsage(), performance.now()];
-  let [sent, peak] = [0, rest];
+  const rest = process.memoryUsage.rss();
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  let sent = 0;
+  let peak = rest;
   /** Seconds and memory of each fifth of the lines: both stay the same, however far it is behind. */
   const fifths = [];
   const sampler = setInterval(() => {
@@ -135,7 +145,8 @@ async function catchUp(url) {
 /** Feeds a ledger, with the outbox of a subscriber or without one, and sends what it cost to the parent. */
 async function feed(url) {
   const { rate, seconds, storeMs, maxLinger, replicas } = OPTIONS;
-  let [calls, waitingCalls] = [{}, {}];
+  let calls = {};
+  let waitingCalls = {};
   const count = (name) => (call, key) => {
     const kind = kindOf(call, key);
     const counted = name === 'own' ? calls : waitingCalls;
@@ -156,12 +167,17 @@ async function feed(url) {
   }
   const ledgers = Array.from({ length: replicas }, (_, n) =>
     createLedger({
-      ...{ store, replica: `bench-${n}`, maxLinger, fullSegment: FULL_SEGMENT },
+      store,
+      replica: `bench-${n}`,
+      maxLinger,
+      fullSegment: FULL_SEGMENT,
       onSegment: [() => outboxes[0]?.wake()],
     }),
   );
 
-  let [fed, next, peak] = [0, 0, 0];
+  let fed = 0;
+  let next = 0;
+  let peak = 0;
   const began = performance.now();
   async function feedUntil(end) {
     while (performance.now() - began < end) {
@@ -179,14 +195,20 @@ async function feed(url) {
 
   await feedUntil(WARM_UP * 1000);
   [calls, waitingCalls] = [{}, {}];
-  const [fedBefore, sentBefore] = [fed, sent];
+  const fedBefore = fed;
+  const sentBefore = sent;
   process.send({ warm: true });
   const cpu = process.cpuUsage();
   await feedUntil((WARM_UP + seconds) * 1000);
   const { user, system } = process.cpuUsage(cpu);
   const measured = {
-    ...{ calls, waitingCalls, cpuMs: (user + system) / 1000, peak },
-    ...{ lines: fed - fedBefore, events: sent - sentBefore, behind: fed - sent },
+    calls,
+    waitingCalls,
+    cpuMs: (user + system) / 1000,
+    peak,
+    lines: fed - fedBefore,
+    events: sent - sentBefore,
+    behind: fed - sent,
   };
 
   const ended = performance.now();
@@ -241,7 +263,8 @@ function report(without, withOne, { lags, events }) {
     console.log(`| resident memory, at most | ${mib(without.peak)} | ${mib(withOne.peak)} | |`);
     const kinds = new Set([...Object.keys(without.calls), ...Object.keys(withOne.calls)]);
     for (const kind of [...kinds].sort()) {
-      const [before, after] = [without.calls[kind] ?? 0, withOne.calls[kind] ?? 0];
+      const before = without.calls[kind] ?? 0;
+      const after = withOne.calls[kind] ?? 0;
       console.log(`| ${kind} | ${before} | ${after} | ${perEvent(after)} |`);
     }
   } else {

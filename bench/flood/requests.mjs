@@ -133,7 +133,8 @@ async function attack(target, kind, connections) {
   sender.send({ port, connections, ...KINDS[kind], seconds, reconnect: options.reconnect, tls: options.tls });
   const isAlive = () => server.child.exitCode === null && server.child.signalCode === null;
   const honest = [];
-  let [peak, spent] = [rest, 0];
+  let peak = rest;
+  let spent = 0;
   const ends = performance.now() + seconds * 1000;
   for (let n = 0; performance.now() < ends && isAlive(); n += 1) {
     peak = Math.max(peak, peakRss(server.pid));

@@ -20,7 +20,8 @@ export function createMemoryStore() {
 
   /** Index of the first key after `bound`. */
   function after(bound) {
-    let [low, high] = [0, keys.length];
+    let low = 0;
+    let high = keys.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (keys[middle] > bound) high = middle;
@@ -30,7 +31,11 @@ export function createMemoryStore() {
   }
 
   const infoOf = (key) => ({
-    ...{ key, size: objects.get(key).length, modifiedAt: new Date(), metadata: {}, contentType: '' },
+    key,
+    size: objects.get(key).length,
+    modifiedAt: new Date(),
+    metadata: {},
+    contentType: '',
   });
 
   return {

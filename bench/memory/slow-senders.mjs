@@ -105,7 +105,8 @@ async function transcript(n) {
 
 const running = Array.from({ length: uploads }, (_, n) => slowUpload(n));
 const transcripts = [];
-let [most, waiters] = [0, 0];
+let most = 0;
+let waiters = 0;
 for (let n = 0; Date.now() < ends; n++) {
   transcripts.push(transcript(n));
   await sleep(500);

@@ -70,10 +70,12 @@ export async function openLedger(
     startIndex,
     subscribers: Object.keys(config.subscribers),
     reach: Math.max(days * DAY, reach),
-    ...{ maxBytes, onOpened: onIndexOpened },
+    maxBytes,
+    onOpened: onIndexOpened,
   });
   return {
-    ...{ store, view },
+    store,
+    view,
     async close() {
       await view.stop();
       await store.close();

@@ -123,7 +123,9 @@ function sumByDay(hours: readonly HourlyCounts[]): DailyRefusals[] {
       const name = JSON.stringify([day, more.source, more.reason]);
       const { count, first, last } = sums.get(name) ?? { ...more, count: 0 };
       sums.set(name, {
-        ...{ ...more, day, count: count + more.count },
+        ...more,
+        day,
+        count: count + more.count,
         first: first < more.first ? first : more.first,
         last: last > more.last ? last : more.last,
       });

@@ -90,7 +90,12 @@ async function run(
   // The probe must neither begin a store where there is nothing to copy nor end the state of a copy.
   await proveStore({ ...storeProofTarget(config, to), identify: async () => {} });
   return copyStore({
-    ...{ from, to, deep, acceptMissing, canaryAge, signal },
+    from,
+    to,
+    deep,
+    acceptMissing,
+    canaryAge,
+    signal,
     onProgress: (step, report) => progress.show(`${step}: ${stateOf(report)}`),
   });
 }

@@ -77,7 +77,10 @@ const RECORD_WITHIN = 30_000;
 function partsOf({ config, parts, view }: RecoveryWork): LookParts {
   const { store, retained, retention } = parts;
   return {
-    ...{ store, view, retained, retention },
+    store,
+    view,
+    retained,
+    retention,
     quarantine: createQuarantineStore(store),
     jobEvents: createJobEvents(store, view, createOutboxReader(store, config.subscribers)),
     keyPrefixes: config.keyPrefixes,

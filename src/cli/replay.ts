@@ -85,7 +85,12 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
     dead,
     since: since?.toISOString(),
     until: until?.toISOString(),
-    ...{ source, region, status, outcome, context: options.context, cause: options.cause },
+    source,
+    region,
+    status,
+    outcome,
+    context: options.context,
+    cause: options.cause,
   };
 }
 
@@ -162,7 +167,9 @@ function openReplays({ config, parts, view }: RecoveryWork): { replays: Replays;
   const quarantine = createQuarantineStore(store);
   const sources = new Map(Object.entries(config.sources));
   const replays = createReplays({
-    ...{ recovery: parts, ledger, view },
+    recovery: parts,
+    ledger,
+    view,
     release: { quarantine, view, sources, archive, ledger },
     notify: { outbox, subscribers: new Map(Object.entries(config.subscribers)), view, store },
     replays: createReplayStore(store),

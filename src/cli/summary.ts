@@ -78,7 +78,10 @@ async function summarise(
   await view.readPast();
   await rejectUnknownNames({ ...filters, by }, filterNamesOf(config), view);
   return findSummary(view.asked, {
-    ...{ ...filters, by, buckets: 1, signal },
+    ...filters,
+    by,
+    buckets: 1,
+    signal,
     since: since?.toISOString(),
     until: until?.toISOString(),
     limit: limit ?? (csv || json ? MOST_GROUPS : SHOWN),

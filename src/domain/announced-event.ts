@@ -6,8 +6,13 @@ export type JobEventName = 'job.stored' | 'job.failed' | 'job.erased';
 
 /** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
 const NO_EVENT: readonly string[] = [
-  ...['refused', 'replayed', 'cancelled', 'acknowledged'],
-  ...['release-failed', 'dismissed', 'reconcile-started'],
+  'refused',
+  'replayed',
+  'cancelled',
+  'acknowledged',
+  'release-failed',
+  'dismissed',
+  'reconcile-started',
 ];
 
 type Facts = Pick<LedgerLine, 'jobId' | 'outcome' | 'status' | 'reason' | 'items'>;

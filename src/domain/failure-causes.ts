@@ -55,7 +55,10 @@ export function failureCauses(failures: readonly Failures[]): FailureCause[] {
     const name = JSON.stringify([code, source, outcome]);
     const known = causes.get(name) ?? { count: 0, first, last };
     causes.set(name, {
-      ...{ code, source, outcome, count: known.count + count },
+      code,
+      source,
+      outcome,
+      count: known.count + count,
       first: first < known.first ? first : known.first,
       last: last > known.last ? last : known.last,
       remedy: remedyOf(code, outcome),

@@ -84,7 +84,11 @@ const GIBIBYTE = 2 ** 30;
 export function createLedgerView(options: LedgerViewOptions) {
   const { store, clock = Date.now, retention = 7 * DAY, filesFor = () => ({ path: null }) } = options;
   const index = openIndexOfStore({
-    ...{ store, clock, filesFor, retention, startIndex: options.startIndex },
+    store,
+    clock,
+    filesFor,
+    retention,
+    startIndex: options.startIndex,
     reach: options.reach ?? 30 * DAY,
     maxBytes: options.maxBytes ?? 2 * GIBIBYTE,
     subscribers: options.subscribers,

@@ -51,6 +51,7 @@ export function createKeyRing(apiKey: string, clock: Clock) {
 }
 
 function same(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  const a = Buffer.from(one);
+  const b = Buffer.from(other);
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -133,7 +133,11 @@ function creationOf(
   });
   return {
     ...rest,
-    ...{ deliveryId, origin: origin as LedgerLine['origin'], status, region, source },
+    deliveryId,
+    origin: origin as LedgerLine['origin'],
+    status,
+    region,
+    source,
     receivedAt: metadata['received-at'] ?? line.receivedAt,
     context: Object.fromEntries(values),
     outcome: 'stored',

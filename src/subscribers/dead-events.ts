@@ -81,7 +81,8 @@ export async function listDeadEvents(
   const deadEvents: DeadEvent[] = [];
   const until = (id: string) => ({ deadEvents, nextCursor: encodeIdCursor('dead', id) });
   const most = scope === null ? Number.POSITIVE_INFINITY : MAX_READS;
-  let [reads, last] = [0, ''];
+  let reads = 0;
+  let last = '';
   const startAfter = cursor && deadEventKey(subscriber, decodeIdCursor('dead', cursor));
   const ids = deadEventIds(store, subscriber, { signal, ...(startAfter ? { startAfter } : undefined) });
   for await (const group of inGroups(ids, Math.min(limit, READS_AT_ONCE))) {

@@ -75,7 +75,9 @@ export class SubscriberRun {
     this.#announcements = createAnnouncements(store, Date.parse(claimed.since));
     this.#sender = this.#createSender();
     this.#follower = createLedgerFollower({
-      ...{ store: retryingReads(store), clock, state: claimed },
+      store: retryingReads(store),
+      clock,
+      state: claimed,
       onFault: (hour, error) => onError(error, hour),
     });
     this.#ending.signal.addEventListener('abort', () => this.#wakeUp.abort());
@@ -105,7 +107,12 @@ export class SubscriberRun {
     // The time of retries goes on evenly, so that a clock that is set forward does not end events.
     const began = clock() - performance.now();
     return new EventSender({
-      ...{ store, endpoint, sent, isErased, observer, random },
+      store,
+      endpoint,
+      sent,
+      isErased,
+      observer,
+      random,
       clock: () => began + performance.now(),
       subscriber: name,
       maxInFlight: subscriber.maxInFlight,
@@ -217,7 +224,10 @@ export class SubscriberRun {
   #snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { claim, owner, since } = this.#claimed;
     return {
-      ...{ v: 1, claim, owner, since },
+      v: 1,
+      claim,
+      owner,
+      since,
       ...(this.#sender.oldestUntried()?.from ?? this.#follower.progress()),
       ...this.#sender.snapshot(),
     };

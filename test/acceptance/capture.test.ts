@@ -68,7 +68,8 @@ function capture(
 ): Run {
   const env = { ...environment(simulator), ...variables };
   const child = spawn(process.execPath, [BINARY, 'capture', ...args], { env, cwd });
-  let [stdout, stderr] = ['', ''];
+  let stdout = '';
+  let stderr = '';
   let heard = (): void => {};
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;

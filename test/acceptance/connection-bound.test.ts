@@ -151,7 +151,8 @@ describe('a process that may open few files', () => {
       await until(() => receiver.log.some(({ event }) => event === 'store-probe'));
       expect(receiver.log).toContainEqual(
         expect.objectContaining({
-          ...{ event: 'store-probe', condition: 'too-many-files' },
+          event: 'store-probe',
+          condition: 'too-many-files',
           remedy: expect.stringMatching(/ulimit -n/),
           msg: expect.not.stringMatching(/condition/i),
         }),

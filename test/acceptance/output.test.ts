@@ -17,7 +17,8 @@ describe('without anybody who reads what is printed', () => {
     const folder = await temporaryFolder();
     const full = openSync('/dev/full', 'w');
     // Nothing says which port it has, so that it is chosen before.
-    const [host, port] = [ownAddress(), await freePort()];
+    const host = ownAddress();
+    const port = await freePort();
     const child = spawn(process.execPath, [MAIN], {
       env: {
         ...PROGRAM_ENVIRONMENT,

@@ -118,7 +118,10 @@ describe('a quarantined body', () => {
     await rm(join(service.folder, 'quarantine'), { recursive: true });
     const [body] = await bodiesOf('gone');
     expect(body).toMatchObject({
-      ...{ deliveryId: id, jobId: 'gone', state: 'waiting', reason: 'json-invalid' },
+      deliveryId: id,
+      jobId: 'gone',
+      state: 'waiting',
+      reason: 'json-invalid',
       detail: expect.stringMatching(/missing from the store/),
     });
     const { body: release } = await api.post(`/quarantine/${id}/release`);

@@ -173,7 +173,10 @@ describe('before a bucket', () => {
 
   async function expectWellAgain(place: BucketPlace): Promise<void> {
     Object.assign(place.standIn, {
-      ...{ misbehave: () => null, ignoreConditions: false, clockAheadMs: 0, quirk: null },
+      misbehave: () => null,
+      ignoreConditions: false,
+      clockAheadMs: 0,
+      quirk: null,
     });
     await expectOver(place);
   }

@@ -155,7 +155,12 @@ async function watch(open: () => Promise<Place>): Promise<Seen> {
     const inTheEnd = await taken('unreadable', third.listed);
     await third.noteIssues();
     return {
-      ...{ key: keyOf(1), folder, issues, whileUnreadable, afterRestart, inTheEnd },
+      key: keyOf(1),
+      folder,
+      issues,
+      whileUnreadable,
+      afterRestart,
+      inTheEnd,
       // What was sent shortly before the kill may be sent again.
       events: [...new Set(events())],
     };

@@ -76,10 +76,15 @@ async function play(
   const commands = options.commands
     ? await createCommands(
         {
-          ...{ folder, program: options.program, storeFolder: place.folder, token: TOKEN },
+          folder,
+          program: options.program,
+          storeFolder: place.folder,
+          token: TOKEN,
           settings: () => ({
             ...place.settings(storeProxies[0]?.url ?? null, TOKEN, subscriber.settings),
-            ...{ recovery: { grace: '0s' }, retention: { data: '3650d' }, speech },
+            recovery: { grace: '0s' },
+            retention: { data: '3650d' },
+            speech,
           }),
         },
         place.view,

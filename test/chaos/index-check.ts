@@ -36,7 +36,8 @@ export async function checkKilledIndex(
   replica: string,
 ): Promise<string[]> {
   const before = Date.now() + store.clockOffset() - LISTED_AFTER;
-  const [killed, built] = [indexPath(folder, `${replica}-killed`), indexPath(folder, `${replica}-built`)];
+  const killed = indexPath(folder, `${replica}-killed`);
+  const built = indexPath(folder, `${replica}-built`);
   for (const path of [killed, built]) for (const end of FILES) await rm(path + end, { force: true });
   for (const end of FILES.slice(0, 2))
     await copyFile(indexPath(folder, replica) + end, killed + end).catch(ignoreMissing);
@@ -85,8 +86,12 @@ async function answersOf(
   { until, again = false }: Asked = {},
 ): Promise<Record<string, ReadonlySet<string>>> {
   const index = openIndexOfStore({
-    ...{ store, filesFor: () => ({ path }), clock: Date.now },
-    ...{ reach: 30 * DAY, retention: 7 * DAY, maxBytes: 2 ** 31 },
+    store,
+    filesFor: () => ({ path }),
+    clock: Date.now,
+    reach: 30 * DAY,
+    retention: 7 * DAY,
+    maxBytes: 2 ** 31,
   });
   try {
     if (again) await index.call('saveRange', { relistedAt: 0 });

@@ -26,10 +26,23 @@ export async function layOldHour(view: StoreView, daysAgo: number): Promise<stri
 
 function line(day: string, place: string): string {
   const fields = {
-    ...{ v: 1, deliveryId: `${day}~${place}`, receivedAt: `${day}T05:30:00.000Z`, origin: 'callback' },
-    ...{ source: 'default', region: null, clientIp: '127.0.0.1', method: 'POST', jobId: `${day}-${place}` },
-    ...{ status: 'running', credential: 'chaos', outcome: 'noted', reason: null, items: [] },
-    ...{ bytes: 0, durationMs: 1, shape: { contentType: null, framing: 'none', parts: [] } },
+    v: 1,
+    deliveryId: `${day}~${place}`,
+    receivedAt: `${day}T05:30:00.000Z`,
+    origin: 'callback',
+    source: 'default',
+    region: null,
+    clientIp: '127.0.0.1',
+    method: 'POST',
+    jobId: `${day}-${place}`,
+    status: 'running',
+    credential: 'chaos',
+    outcome: 'noted',
+    reason: null,
+    items: [],
+    bytes: 0,
+    durationMs: 1,
+    shape: { contentType: null, framing: 'none', parts: [] },
   };
   return `${JSON.stringify(fields)}\n`;
 }

@@ -104,7 +104,8 @@ async function openBucket(seed: number): Promise<Place> {
         s3: {
           ...access,
           endpoint,
-          ...{ requestTimeout: '3s', retries: 2 },
+          requestTimeout: '3s',
+          retries: 2,
         },
       },
       limits: {

@@ -76,7 +76,8 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
   async function writtenLines(): Promise<LedgerLine[]> {
     const lines: LedgerLine[] = [];
     const ignore = () => {};
-    const [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const since = Number.NEGATIVE_INFINITY;
+    const until = Number.POSITIVE_INFINITY;
     for await (const { line } of scanLines({ store, since, until, onFault: ignore, onUnreadable: ignore }))
       lines.push(line);
     return lines;

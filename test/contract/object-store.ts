@@ -252,7 +252,8 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
       it('leaves an object that is there, unless it is the one to replace', async () => {
         await put('copy/one', 'one');
         await put('copy/two', 'two');
-        const [one, two] = [await headed('copy/one'), await headed('copy/two')];
+        const one = await headed('copy/one');
+        const two = await headed('copy/two');
         expect(await store.copy(one, 'copy/two', TEXT, null)).toBe('changed');
         expect(await store.copy(one, 'copy/two', TEXT, { ...two, version: one.version })).toBe('changed');
         expect(await store.copy(one, 'copy/none', TEXT, two)).toBe('changed');
@@ -280,7 +281,8 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         await put('copy/hands/second', 'second');
         await store.copy(await headed('copy/hands/first'), 'copy/hands/counts', TEXT, null);
         for (const name of ['second', 'first', 'second']) {
-          const [from, over] = [await headed(`copy/hands/${name}`), await headed('copy/hands/counts')];
+          const from = await headed(`copy/hands/${name}`);
+          const over = await headed('copy/hands/counts');
           expect(await store.copy(from, 'copy/hands/counts', HTML, over)).toBe('copied');
           expect(await text('copy/hands/counts')).toBe(name);
           expect(await headed('copy/hands/counts')).toMatchObject(HTML);

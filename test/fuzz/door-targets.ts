@@ -38,7 +38,8 @@ export const queryTarget: FuzzTarget = {
   }),
   async judge({ bytes }) {
     const raw = bytes.toString('latin1');
-    const [ids, statuses] = [valuesOf(raw, 'id'), valuesOf(raw, 'status')];
+    const ids = valuesOf(raw, 'id');
+    const statuses = valuesOf(raw, 'status');
     const isRight =
       ids.length === 1 &&
       /^[A-Za-z0-9_-]{1,64}$/.test(ids[0] ?? '') &&

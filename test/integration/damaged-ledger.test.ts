@@ -64,19 +64,19 @@ async function readEverywhere() {
   const named: string[] = [];
   const jobs: string[] = [];
   const scan = scanLines({
-    ...{ store, since: BEFORE, until: AFTER + HOUR },
+    store,
+    since: BEFORE,
+    until: AFTER + HOUR,
     onFault: (text) => void named.push(text),
     onUnreadable: (key) => void named.push(key),
   });
   for await (const { line } of scan) jobs.push(line.jobId ?? '');
   const report = await verify(
     {
-      ...{
-        store,
-        sources: { default: { contents: [], keyPrefix: '' } },
-        retention: 7 * DAY,
-        clock: () => NOW,
-      },
+      store,
+      sources: { default: { contents: [], keyPrefix: '' } },
+      retention: 7 * DAY,
+      clock: () => NOW,
       retained: { expiredBefore: async () => () => Number.NEGATIVE_INFINITY },
     },
     { version: '1', since: new Date(BEFORE - HOUR), deep: true },

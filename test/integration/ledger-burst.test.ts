@@ -44,8 +44,11 @@ describe('a replica that starts beside a burst of ledger lines', () => {
     const now = Date.now();
     await writeBurst(folder.path, { writer: 'burst', lines: 10_000, withinMs: 20 * MINUTE, now });
     await writeBurst(folder.path, {
-      ...{ writer: 'segments', lines: 1_000, linesPerSegment: 1 },
-      ...{ withinMs: 5 * MINUTE, now },
+      writer: 'segments',
+      lines: 1_000,
+      linesPerSegment: 1,
+      withinMs: 5 * MINUTE,
+      now,
     });
     receiver = await startReady(settings(), {}, NODE);
     const { publicUrl } = receiver;

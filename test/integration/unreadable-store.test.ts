@@ -196,7 +196,11 @@ async function openBucket(impatience: string | null = null): Promise<Bucket> {
   const api = adminApi(service);
   await until(async () => (await api.get('/health')).body.last24h?.lines === 3);
   return {
-    ...{ standIn, service, api, settings, body },
+    standIn,
+    service,
+    api,
+    settings,
+    body,
     async close() {
       standIn.misbehave = () => null;
       await service.stop();

@@ -74,7 +74,9 @@ function folderOf(name: string, files: Record<string, string>): string {
 /** Starts services of docker-compose.yml as they stand there, with other names and ports: there is one network here. */
 async function startComposed() {
   const { receiver, simulator } = readManifest('docker-compose.yml').services;
-  const [callbacks, admin, service] = [await freePort(), await freePort(), await freePort()];
+  const callbacks = await freePort();
+  const admin = await freePort();
+  const service = await freePort();
   const here = (text: string) =>
     text
       .replace('receiver:8080', `127.0.0.1:${callbacks}`)

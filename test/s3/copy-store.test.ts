@@ -69,8 +69,13 @@ async function newBucket(options: { readonly ObjectLockEnabledForBucket?: boolea
 
 const run = (from: ObjectStore, to: ObjectStore) =>
   copyStore({
-    ...{ from, to, deep: true, acceptMissing: false, canaryAge: 0 },
-    ...{ signal: new AbortController().signal, onProgress: () => undefined },
+    from,
+    to,
+    deep: true,
+    acceptMissing: false,
+    canaryAge: 0,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
   });
 
 async function contentsOf(store: ObjectStore): Promise<Record<string, unknown>> {

@@ -121,8 +121,13 @@ describe('an erasure on a real S3 server', () => {
     };
     await createQuarantine(store).keep(
       {
-        ...{ ...request, deliveryId: newDeliveryId(), receivedAt: '2026-01-02T03:04:05.678Z', jobId: 'j1' },
-        ...{ status: 'success', context: null, reason: 'json-invalid', detail: '' },
+        ...request,
+        deliveryId: newDeliveryId(),
+        receivedAt: '2026-01-02T03:04:05.678Z',
+        jobId: 'j1',
+        status: 'success',
+        reason: 'json-invalid',
+        detail: '',
       },
       Buffer.from(SECRET),
     );

@@ -84,7 +84,9 @@ function regularSweep(
 ): RegularSweep {
   return {
     parts: {
-      ...{ store, ledger: parts.ledger, periods: config.retention },
+      store,
+      ledger: parts.ledger,
+      periods: config.retention,
       clock: storeClock(store),
     },
     isStoreReady,

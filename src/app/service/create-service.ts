@@ -29,11 +29,22 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const reconciler = createReconciler(parts.recovery, metrics.recovery, log, parts.view.failingJobs);
   const admin = openAdmin({ options, limits, metrics, storage, replica, receiving, reconciler });
   const background = createBackgroundWork({
-    ...{ config, parts, metrics, log, failures, outbox, reconciler, isBusy },
+    config,
+    parts,
+    metrics,
+    log,
+    failures,
+    outbox,
+    reconciler,
+    isBusy,
     isStoreReady: () => replica.readiness().ready,
   });
   const ports = createPorts({
-    ...{ config, limits, log, bounded, logRefusal },
+    config,
+    limits,
+    log,
+    bounded,
+    logRefusal,
     publicApp: receiving.app,
     adminApp: admin.app,
     metrics: metrics.connections,

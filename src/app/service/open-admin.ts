@@ -35,11 +35,15 @@ export function openAdmin(parts: AdminParts): Admin {
     self: replicaFacts(parts),
     replicas: otherReplicas(options, storage),
     receiving: {
-      ...{ sources, limits, isBusy },
+      sources,
+      limits,
+      isBusy,
       refusals: mergedRefusals(refusals.ofCallbacks, refusals.ofSignIns),
       isReceiving: () => admission.isReceiving,
     },
-    ...{ view, recovery, metrics },
+    view,
+    recovery,
+    metrics,
     reconciling: reconciler,
     events: { outbox: storage.outbox, subscribers: new Map(Object.entries(config.subscribers)) },
     report: {

@@ -47,10 +47,19 @@ export function openReceiving({ config, limits, log, metrics, storage, replica }
   );
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const receiver = new Receiver({
-    ...{ sources, admission, archive, erasures, ledger, limits },
+    sources,
+    admission,
+    archive,
+    erasures,
+    ledger,
+    limits,
     quarantine: createQuarantine(store),
     observer: createDeliveryReport({
-      ...{ deliveries, log, bounded, logRefusal, ledger: metrics.ledger },
+      deliveries,
+      log,
+      bounded,
+      logRefusal,
+      ledger: metrics.ledger,
       refusals: refusals.ofCallbacks,
     }),
   });
@@ -63,7 +72,9 @@ export function openReceiving({ config, limits, log, metrics, storage, replica }
   };
   const app = createPublicApp();
   const routes = {
-    ...{ receiver, bodyLimits: limits, draining: replica.draining },
+    receiver,
+    bodyLimits: limits,
+    draining: replica.draining,
     drain: { bytes: limits.drainBytes, ms: limits.drainTime },
     onUnexpected,
   };

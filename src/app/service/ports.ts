@@ -52,7 +52,8 @@ export function createPorts(options: PortsOptions) {
   const { keepAliveTimeout } = receiver;
   const requests = { public: new ConnectionRequests(), admin: new ConnectionRequests() };
   const serverOptions = (port: Port): CheckedServerOptions => ({
-    ...{ ...limits, keepAliveTimeout },
+    ...limits,
+    keepAliveTimeout,
     onMalformed({ problem, reason, peer }) {
       const clientIp = peerAddress(peer);
       const refused = { reason, source: null, clientIp };

@@ -202,7 +202,9 @@ export class StoreHealth {
       // A canary in an unfinished copy would keep `copy-store` from finishing it.
       admit: async () => void (await assertFinished(this.#store)),
       identify: () => this.#identify(),
-      ...{ store: this.#store, replica, interval: settings.canaryInterval },
+      store: this.#store,
+      replica,
+      interval: settings.canaryInterval,
       lastWrite: () => this.#wroteAt,
       needsConditions: settings.s3.conditionalWrites === 'native',
       report: () => [...this.ownIssues(), ...this.#unnamedFault()],

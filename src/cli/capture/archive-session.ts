@@ -31,7 +31,14 @@ export async function archiveSession(
   const { deliveryId, receivedAt, origin, source, region, jobId } = context;
   const line = ledgerLine({
     ...NO_REQUEST,
-    ...{ deliveryId, receivedAt, origin, source, region, jobId, status, items },
+    deliveryId,
+    receivedAt,
+    origin,
+    source,
+    region,
+    jobId,
+    status,
+    items,
     reason: stored === null ? 'erased' : reason,
     bytes: report.acknowledged.bytes,
     durationMs: Math.max(0, Date.parse(finishedAt) - Date.parse(receivedAt)),

@@ -10,7 +10,8 @@ export interface Interrupts {
 }
 
 export function listenForInterrupts(screen: Screen): Interrupts {
-  const [stop, giveUp] = [new AbortController(), new AbortController()];
+  const stop = new AbortController();
+  const giveUp = new AbortController();
   const onSignal = (): void => {
     if (stop.signal.aborted) giveUp.abort();
     else screen.note('Ending; waiting for the rest of the transcript. Interrupt again to stop waiting.');

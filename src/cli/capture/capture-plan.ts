@@ -49,7 +49,10 @@ export function capturePlan(flags: CaptureFlags, config: Config): CapturePlan {
   return {
     start: {
       ...endpoint,
-      ...{ credential: credentialOf(config), audioFormat, transcriptionConfig, proxies: proxies() },
+      credential: credentialOf(config),
+      audioFormat,
+      transcriptionConfig,
+      proxies: proxies(),
     },
     source: sourceOf(flags.source, config),
   };

@@ -63,7 +63,8 @@ export async function openBothStores(
     measureStore(store, onStoreCall),
   ) as [ObjectStore, ObjectStore];
   return {
-    ...{ from, to },
+    from,
+    to,
     async close() {
       await Promise.all([from.close(), to.close()]);
     },

@@ -42,7 +42,11 @@ const SECRETS =
 const REDIRECT = 'Redirects are not followed: set subscribers.<name>.url to the final address.';
 
 const ADVICE: Readonly<Record<number, string>> = {
-  ...{ 301: REDIRECT, 302: REDIRECT, 303: REDIRECT, 307: REDIRECT, 308: REDIRECT },
+  301: REDIRECT,
+  302: REDIRECT,
+  303: REDIRECT,
+  307: REDIRECT,
+  308: REDIRECT,
   400: SECRETS,
   401: SECRETS,
   403: SECRETS,

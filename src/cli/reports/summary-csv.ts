@@ -26,7 +26,15 @@ export function summaryCsv(summary: Grouped): string {
     duration,
     outcomes: counts,
   }: SummaryFigures): CsvCell[] => [
-    ...[lines, bytes, callbacks, refused, missed, duration?.p50, duration?.p95, duration?.p99, duration?.max],
+    lines,
+    bytes,
+    callbacks,
+    refused,
+    missed,
+    duration?.p50,
+    duration?.p95,
+    duration?.p99,
+    duration?.max,
     ...outcomes.map((name) => (Object.hasOwn(counts, name) ? counts[name] : 0)),
   ];
   const titles = [...FIGURES, ...outcomes];

@@ -21,8 +21,20 @@ export function createAttemptRows(database: DatabaseSync, positions: Pick<Positi
       const { event, jobId, source, type, at, status, error, ended, durationMs, line } = attempt;
       const rank = ended === null ? 0 : ended === 'delivered' ? 2 : 1;
       insert.run(
-        ...[id, subscriber, event, jobId, source, type, Date.parse(at), status, error],
-        ...[attempt.attempt, ended, durationMs, ...placeOf(line), rank],
+        id,
+        subscriber,
+        event,
+        jobId,
+        source,
+        type,
+        Date.parse(at),
+        status,
+        error,
+        attempt.attempt,
+        ended,
+        durationMs,
+        ...placeOf(line),
+        rank,
       );
     },
   };

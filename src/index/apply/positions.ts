@@ -29,7 +29,8 @@ export function createPositions(database: DatabaseSync) {
   function fill(run: number, number: number): boolean {
     const gap = findMissing.get(run, number, number);
     if (gap === undefined) return false;
-    const [first, last] = [Number(gap.first), Number(gap.last)];
+    const first = Number(gap.first);
+    const last = Number(gap.last);
     deleteMissing.run(run, first);
     if (first < number) insertMissing.run(run, first, number - 1, 0);
     if (last > number) insertMissing.run(run, number + 1, last, 0);

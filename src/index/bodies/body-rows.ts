@@ -58,9 +58,7 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
     const wanted = maskOf(Array.isArray(line.wanted) ? line.wanted : []) || ANY;
     const missing = missingOf(job, source, wanted);
     const { deliveryId } = line;
-    insert.run(
-      ...[id, deliveryId, job, lineClass.id, source, received, numberOf(line.bytes), wanted, missing],
-    );
+    insert.run(id, deliveryId, job, lineClass.id, source, received, numberOf(line.bytes), wanted, missing);
     release.run(deliveryId);
     for (const act of dismissalsOf.all(deliveryId))
       dismiss.run(Number(act.id), Number(act.received), deliveryId);

@@ -23,7 +23,8 @@ export function createSegmentTaker(index: IndexCalls) {
 
   async function give(): Promise<void> {
     const given = batch;
-    [batch, bytes] = [[], 0];
+    batch = [];
+    bytes = 0;
     if (given.length > 0) await index.call('apply', given);
   }
 
@@ -34,7 +35,10 @@ export function createSegmentTaker(index: IndexCalls) {
      * @param onFirst called before the first of them
      */
     async take(segments: AsyncIterable<NewSegment>, onFirst?: () => Promise<void>): Promise<string[]> {
-      [batch, bytes, missing, faults] = [[], 0, [], []];
+      batch = [];
+      bytes = 0;
+      missing = [];
+      faults = [];
       let isFirst = true;
       try {
         for await (const { place, writer, number, segment } of segments) {

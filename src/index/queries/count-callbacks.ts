@@ -68,11 +68,14 @@ export function countCallbacks(
   const refused = own.filter(({ origin, outcome }) => origin === 'callback' && outcome === 'refused');
   const { since, until } = readState(index);
   const known = until === null ? now : Math.min(now, since ?? 0);
-  const [hourSince, daySince] = [Math.max(now - HOUR, known), Math.max(now - DAY, known)];
+  const hourSince = Math.max(now - HOUR, known);
+  const daySince = Math.max(now - DAY, known);
   const last = lastAccepted(index, { since: daySince, scope });
   const acceptedOf = acceptedSince(database, accepted, last, hourSince);
   return {
-    ...{ hourSince, daySince, accepted: acceptedOf },
+    hourSince,
+    daySince,
+    accepted: acceptedOf,
     refused: refusedSince(database, { refused, accepted, acceptedOf, since: hourSince, now }),
     missed: missedSince(index, own.filter(isMissed), daySince, now),
   };
@@ -112,7 +115,9 @@ function refusedSince(
   { refused, accepted, acceptedOf, since, now }: RefusedQuery,
 ): RefusedCallbacks[] {
   const groups = refused.map(({ id, source, reason }) => ({
-    ...{ id, source, reason },
+    id,
+    source,
+    reason,
     accepted: accepted.filter((each) => each.source === source).map((each) => each.id),
     lastAt: acceptedOf.get(source)?.lastAt ?? 0,
     until: reason !== null && PASSING_REASONS.includes(reason) ? now - STILL_TRIED : MAX_TIME,
@@ -129,7 +134,9 @@ function refusedSince(
   return rows.all(JSON.stringify(groups), since).map((row) => ({
     source: row.source as string | null,
     reason: row.reason as ReasonCode | null,
-    ...{ count: Number(row.count), sinceAccepted: Number(row.after), first: Number(row.first) },
+    count: Number(row.count),
+    sinceAccepted: Number(row.after),
+    first: Number(row.first),
   }));
 }
 
@@ -154,7 +161,9 @@ function missedSince(
     .all(Math.max(since, now - HOUR), JSON.stringify(groups), since)
     .map((row) => ({
       source: String(row.source),
-      ...{ jobs: Number(row.jobs), lastHour: Number(row.lately), lastJob: String(row.last) },
+      jobs: Number(row.jobs),
+      lastHour: Number(row.lately),
+      lastJob: String(row.last),
     }));
   return { jobs: all.jobs, lastHour: all.lastHour, lastJob: all.lastJob, bySource };
 }

@@ -15,10 +15,27 @@ import { summarise } from './summarise.js';
 
 /** The questions that an index answers, whoever writes it. */
 const QUESTIONS = {
-  ...{ state: readState, allMissing: readMissing, countLines, findLines, matchJobs, findSources, knowsName },
-  ...{ findFailures, failurePage, failingJobs, findSettled, findBodies, countBodies },
-  ...{ summarise, countCallbacks, countJobs },
-  ...{ findEvents, eventsOfJob, sourcesOfEvents, eventFigures, countBehind },
+  state: readState,
+  allMissing: readMissing,
+  countLines,
+  findLines,
+  matchJobs,
+  findSources,
+  knowsName,
+  findFailures,
+  failurePage,
+  failingJobs,
+  findSettled,
+  findBodies,
+  countBodies,
+  summarise,
+  countCallbacks,
+  countJobs,
+  findEvents,
+  eventsOfJob,
+  sourcesOfEvents,
+  eventFigures,
+  countBehind,
 };
 
 type Questions = typeof QUESTIONS;

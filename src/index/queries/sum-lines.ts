@@ -42,7 +42,9 @@ export function sumLines(
     return sum(
       `SELECT ${partOf('written')} AS part, class, bucket, ${SUMS} FROM context_lines
        WHERE name = ? AND value = ? AND written >= ? AND written < ? AND ${ofWanted} GROUP BY 1, 2, 3`,
-      ...[...contextKey(context), range.since, range.until],
+      ...contextKey(context),
+      range.since,
+      range.until,
     );
   const widths = WIDTHS.filter(
     (width) => parts.count === 1 || (parts.begin % width === 0 && parts.width % width === 0),
@@ -52,13 +54,16 @@ export function sumLines(
       sum(
         `SELECT ${partOf('written')} AS part, class, 1 AS lines, bytes, took FROM lines
          WHERE ${ofWanted} AND written >= ? AND written < ?`,
-        ...[since, until],
+        since,
+        until,
       );
     else
       sum(
         `SELECT ${partOf('start')} AS part, class, bucket, sum(lines) AS lines, sum(bytes) AS bytes, max(longest) AS took
          FROM figures WHERE width = ? AND start >= ? AND start < ? AND ${ofWanted} GROUP BY 1, 2, 3`,
-        ...[width, since, until],
+        width,
+        since,
+        until,
       );
 }
 

@@ -74,7 +74,9 @@ export async function findSummary(
     ...sumQueryOf(query, range),
     parts: aligned?.parts ?? { ...WHOLE, begin: range.since },
     by: timeParts(by ?? '', range) ?? (by as NamedGroup | null),
-    ...{ limit, refusals: refusals ?? [], lastSince: now - LAST_WITHIN },
+    limit,
+    refusals: refusals ?? [],
+    lastSince: now - LAST_WITHIN,
   };
   // It reads each line.
   const isLong = question.context !== undefined || contextOfGroup(by ?? '') !== null;

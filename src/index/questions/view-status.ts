@@ -26,7 +26,11 @@ export function viewStatus(
   index: Pick<LedgerViewStatus, 'place' | 'rows'>,
 ): LedgerViewStatus {
   return {
-    ...{ state: (state?.until ?? null) === null ? 'loading' : 'ready', ...index, error, fault, condition },
+    state: (state?.until ?? null) === null ? 'loading' : 'ready',
+    ...index,
+    error,
+    fault,
+    condition,
     refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
   };
 }

@@ -46,7 +46,8 @@ export function coveredNumbers(parts: readonly { readonly segments: Iterable<Num
   }
 
   return {
-    ...{ last, missingIn },
+    last,
+    missingIn,
     has: (segment: Numbered) => rangeWith(segment) !== undefined,
     /** The last number in a row behind one; the number itself when the next one is not among them. */
     endBehind: ({ writer, number }: Numbered) => rangeWith({ writer, number: number + 1 })?.[1] ?? number,

@@ -67,7 +67,10 @@ function spanOf({ segments, members }: MergeRecord, from: number, to: number): S
     some.reduce((lines, each) => lines + each.lines, 0);
   const first = count(segments.slice(0, from));
   const end = first + count(segments.slice(from, to));
-  let [lines, start, bytes, skip] = [0, 0, 0, 0];
+  let lines = 0;
+  let start = 0;
+  let bytes = 0;
+  let skip = 0;
   const wanted: MergedMember[] = [];
   for (const member of members) {
     const isBefore = lines + member.lines <= first;

@@ -39,7 +39,9 @@ export async function* scanHour(
 ): AsyncGenerator<ScannedLine> {
   const { store, since, until, onFault, onUnreadable } = scan;
   const reading = {
-    ...{ store, onPrevious, concurrency: AT_ONCE },
+    store,
+    onPrevious,
+    concurrency: AT_ONCE,
     onLost: (lost: LostSegments) => onFault(describeLost(lost), segmentKey({ ...lost, number: lost.from })),
     onFault: ({ message, key }: { readonly message: string; readonly key: string }) => onFault(message, key),
   };

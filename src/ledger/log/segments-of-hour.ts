@@ -100,7 +100,8 @@ async function* wantedOf(
   record: MergeRecord,
   wanted: readonly MergedSegment[],
 ): AsyncGenerator<Found> {
-  const [first, last] = [wanted[0], wanted.at(-1)];
+  const first = wanted[0];
+  const last = wanted.at(-1);
   if (first === undefined || last === undefined) return;
   const { segments } = record;
   let count = 0;

@@ -91,7 +91,8 @@ async function mergeNext(
     unmerged(store, hour, known, folder),
     concurrency,
     async ({ key, writer, number }) => ({
-      ...{ key, place: { writer, number } },
+      key,
+      place: { writer, number },
       segment: await fetchSegment(store, key),
     }),
   );

@@ -22,7 +22,9 @@ export function createMergedText() {
   const members: MergedMember[] = [];
   const chunks: Buffer[] = [];
   const whole = createHash('sha256');
-  let [size, lines, bytes] = [0, 0, 0];
+  let size = 0;
+  let lines = 0;
+  let bytes = 0;
   let parts: Buffer[] = [];
 
   async function endMember(): Promise<void> {

@@ -33,7 +33,10 @@ export function createCheckedServer(
   const server = createServer(
     {
       ...requests.bound(joiningRequest(app)),
-      ...{ requestTimeout: 0, headersTimeout, keepAliveTimeout, maxHeaderSize: maxHeaderBytes },
+      requestTimeout: 0,
+      headersTimeout,
+      keepAliveTimeout,
+      maxHeaderSize: maxHeaderBytes,
       connectionsCheckingInterval: headersCheckInterval(headersTimeout),
       // Checked by `withCheckedHead`, to respond with a problem document instead of Node's bare status line.
       requireHostHeader: false,

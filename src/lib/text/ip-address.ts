@@ -61,7 +61,8 @@ export function parseRange(text: string): { readonly cidr: string } | { readonly
  */
 export function sharedBits(address: string, range: string): number | null {
   const [start = '', length] = range.split('/');
-  const [a, b] = [bitsOf(address), bitsOf(start)];
+  const a = bitsOf(address);
+  const b = bitsOf(start);
   if (a.length !== b.length) return null;
   const most = Math.min(a.length, length === undefined ? a.length : Number(length));
   let shared = 0;

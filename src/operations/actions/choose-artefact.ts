@@ -94,7 +94,10 @@ export async function chooseArtefact(
     const line = operatorLine(
       { actor, reason },
       {
-        ...{ deliveryId, outcome: 'chosen', jobId, items },
+        deliveryId,
+        outcome: 'chosen',
+        jobId,
+        items,
         source: metadata.source ?? null,
         region: metadata.region ?? null,
         status: metadata.status ?? null,

@@ -52,7 +52,16 @@ async function release(
   const { source, region, clientIp, method, jobId, status } = request;
   const durationMs = Math.round(performance.now() - started);
   const line = operatorLine(audit, {
-    ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
+    source,
+    region,
+    clientIp,
+    method,
+    jobId,
+    status,
+    deliveryId,
+    receivedAt,
+    items,
+    durationMs,
     context: contextOfStoredQuery(request.query),
     outcome: 'released',
     bytes: body.length,

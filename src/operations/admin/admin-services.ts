@@ -99,7 +99,10 @@ export function createAdminServices(options: AdminOptions) {
   const onReleased = () => metrics.ledger.quarantine('released');
   const release: ReleaseParts = { quarantine, view, sources, archive, ledger, onReleased };
   const replays = createReplays({
-    ...{ recovery, release, ledger, view },
+    recovery,
+    release,
+    ledger,
+    view,
     notify: { outbox, subscribers, view, store },
     replays: createReplayStore(store),
     owner: self.replica,
@@ -120,7 +123,11 @@ export function createAdminServices(options: AdminOptions) {
   const fresh = createFreshView(view, limits.freshWithin);
   const countDead = createDeadEventCounter(store, view.sent);
   const facts: FactSources<SubscriberFigures> = {
-    ...{ view, service, retained, retention, lastVerify },
+    view,
+    service,
+    retained,
+    retention,
+    lastVerify,
     sources: settings.credentials,
     replicaIssues: options.replicas.issues,
     summarise: (query) => findSummary(view.asked, query),

@@ -36,13 +36,19 @@ export function createAdmin(options: AdminOptions): Admin {
   const changes = createChangeGate();
   const health = () => readHealth(self, facts, limits.factsWithin, Date.now());
   const notices = createHealthNotices({
-    ...{ outbox, store, onError: onUnexpected, health },
+    outbox,
+    store,
+    onError: onUnexpected,
+    health,
     isFirst: replicas.isFirst,
     isWritable: () => self.store.status().writable,
     subscribers: noticeSubscribers(options.events.subscribers),
   });
   const api = createAdminRouter({
-    ...{ limits, onUnexpected, signIn, changes },
+    limits,
+    onUnexpected,
+    signIn,
+    changes,
     routes: adminRoutes(services),
     admitChange: () => serveCopy(store),
     reads: createReadGate({ isReceiving: receiving.isReceiving }),

@@ -43,7 +43,9 @@ export async function listRefusals(
       ? NOTHING
       : await view.search({
           outcome: 'refused',
-          ...{ limit, scope, signal },
+          limit,
+          scope,
+          signal,
           ...(place.ledger === null ? {} : { cursor: place.ledger }),
         });
   const merged = merge(unauthenticated, page.entries).slice(0, limit);

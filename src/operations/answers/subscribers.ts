@@ -39,7 +39,10 @@ export const subscriberSchema = z
       .array(
         z.strictObject({
           source: z.string().nullable(),
-          ...{ sent: count, retrying: count, untried: count, dead: count },
+          sent: count,
+          retrying: count,
+          untried: count,
+          dead: count,
         }),
       )
       .describe('the same by source, those of the token'),

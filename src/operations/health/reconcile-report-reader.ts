@@ -106,7 +106,10 @@ function runOf(document: Record<string, unknown> | null): RunFigures | null {
   const sum = (...names: readonly RecoveryOutcome[]) =>
     names.reduce((total, name) => total + (outcomes[name] ?? 0), 0);
   return {
-    ...{ startedAt, finishedAt, outcomes, ignored },
+    startedAt,
+    finishedAt,
+    outcomes,
+    ignored,
     expected: sum(...RECOVERY_OUTCOMES) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),
     missing: sum('unrecoverable', 'failed'),

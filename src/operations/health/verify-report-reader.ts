@@ -63,7 +63,12 @@ function figuresOf(runs: readonly Run[], now: number): VerifyFigures | null {
   const last = complete === undefined ? newest : runs.find((run) => !wasOnlyInterrupted(run));
   const { startedAt, finishedAt, window, deep, checked, bytes } = shown;
   return {
-    ...{ startedAt, finishedAt, window, deep, checked, bytes },
+    startedAt,
+    finishedAt,
+    window,
+    deep,
+    checked,
+    bytes,
     complete: shown.complete,
     missing: open.missing,
     damaged: open.damaged,

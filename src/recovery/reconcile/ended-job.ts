@@ -95,7 +95,13 @@ async function recordOnce(
     return results;
   }
   await recordEnd(parts, {
-    ...{ delivery, callback, results, reason: endedReason(job), job, options, startedAt },
+    delivery,
+    callback,
+    results,
+    reason: endedReason(job),
+    job,
+    options,
+    startedAt,
   });
   await claim.confirm();
   return results.some(({ stored }) => stored !== null && stored.outcome !== 'identical')

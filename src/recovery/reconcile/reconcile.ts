@@ -40,7 +40,11 @@ export async function reconcile(
   const { since, earliest } = lookBack(parts, options.since, completeUntil, startedAt);
   const report = buildReport({ startedAt, earliest, expectations, regions: speech.regions });
   const run = {
-    ...{ parts, options, startedAt, report, since },
+    parts,
+    options,
+    startedAt,
+    report,
+    since,
     jobOptions: jobOptionsOf(parts, options, open),
     failing: await readFailing(options),
     asking: pLimit(parts.concurrency),

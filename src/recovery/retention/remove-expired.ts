@@ -106,7 +106,9 @@ function lineOf(group: Group, now: number): LedgerLine {
     deliveryId: newDeliveryId(now),
     receivedAt: new Date(now).toISOString(),
     origin: 'retention',
-    ...{ source, jobId, outcome: 'expired' },
+    source,
+    jobId,
+    outcome: 'expired',
     bytes: group.reduce((sum, { found }) => sum + found.size, 0),
     expired: { kind, objects: group.length },
   });

@@ -183,7 +183,9 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope) {
         missing,
         damaged,
         replaced: replacedOnes.map(({ jobId, key, sha256 }) => ({
-          ...{ jobId, key, sha256 },
+          jobId,
+          key,
+          sha256,
           choice: choiceOf(key),
         })),
         refetch: refetchOf([...missing, ...damaged]),

@@ -80,7 +80,9 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
     startedAt: new Date(startedAt).toISOString(),
     version: options.version,
     store: parts.store.location,
-    ...{ window, deep, expiredBefore: timesOf(expiredBefore) },
+    window,
+    deep,
+    expiredBefore: timesOf(expiredBefore),
   });
   if (fault !== null) report.fault(null, fault);
   const settlements = createJobSettlements(parts.store);
@@ -88,7 +90,8 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   let read = 0;
   const showProgress = () => onProgress?.({ checked: report.checked, bytes: deep ? read : report.bytes });
   const checking: CheckOptions = {
-    ...{ deep, signal },
+    deep,
+    signal,
     onRead(bytes) {
       read += bytes;
       showProgress();

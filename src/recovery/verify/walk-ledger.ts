@@ -31,7 +31,8 @@ export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine>
   const { window, report } = given;
   const store = retryingListings(given.store);
   const walk: Walk = { ...given, store, seen: new Set(), noteLost: createLossReport(given) };
-  const [since, until] = [Date.parse(window.since), Date.parse(window.until)];
+  const since = Date.parse(window.since);
+  const until = Date.parse(window.until);
   const outage = createOutageCheck(MAX_UNREADABLE, () => store.identity());
   try {
     for await (const hour of hoursInOrder(store, 'oldest', since, until)) {

@@ -29,7 +29,10 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   EMFILE: 'too-many-files',
   ENFILE: 'too-many-files',
   // A network file system.
-  ...{ ESTALE: 'unreachable', ENOTCONN: 'unreachable', EHOSTDOWN: 'unreachable', ETIMEDOUT: 'unreachable' },
+  ESTALE: 'unreachable',
+  ENOTCONN: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  ETIMEDOUT: 'unreachable',
 };
 
 /** Something that is no object is there. */

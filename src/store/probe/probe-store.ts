@@ -134,7 +134,8 @@ function report(put: Tried, complete: Tried, fault: string | null): ProbeReport 
           `Conditional completions of uploads ${inWords(complete)}.`,
         ]
       : [fault];
-  const [conditionalPut, conditionalComplete] = [put.finding, complete.finding];
+  const conditionalPut = put.finding;
+  const conditionalComplete = complete.finding;
   const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
   return {
     writable: fault === null,

@@ -12,7 +12,8 @@ const HEADERS = { contentType: 'text/plain', metadata: {}, content: PROBE_TAGS }
 export async function probeTags({ store, newKey, uploads }: ProbePlace): Promise<string | null> {
   const { tags } = store;
   if (tags === undefined) return null;
-  const [small, large] = [newKey('tagged'), newKey('tagged-in-parts')];
+  const small = newKey('tagged');
+  const large = newKey('tagged-in-parts');
   const write = async () => {
     await store.create(small, Buffer.from('tagged'), HEADERS);
     const upload = await store.startUpload(large, HEADERS);

@@ -44,7 +44,9 @@ export function progressOf({ before, hours, passed, missing }: LogPlace): LogPro
   const numbers = [...hours].map(([hour, each]) => [hour, Object.fromEntries(each.read)]);
   const gaps = [...hours].flatMap(([hour, each]) => (each.missing.length > 0 ? [[hour, each.missing]] : []));
   return {
-    ...{ before, hours: Object.fromEntries(numbers), passed },
+    before,
+    hours: Object.fromEntries(numbers),
+    passed,
     missing: { ...missing, ...Object.fromEntries(gaps) },
   };
 }

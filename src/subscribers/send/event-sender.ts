@@ -115,7 +115,9 @@ export class EventSender {
     const { clock, random, observer, state } = this.#options;
     const { openSince } = state;
     return createBreaker({
-      ...{ clock, random, firstPause },
+      clock,
+      random,
+      firstPause,
       openSince: openSince === null ? null : Date.parse(openSince),
       onChange: (isOpen) => {
         observer.breaker(isOpen, this.#attempts.lastFailure());

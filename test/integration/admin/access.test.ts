@@ -61,7 +61,10 @@ describe('a token', () => {
 
   it('may ask what it may do', async () => {
     expect((await as('read').get('/session')).body).toEqual({
-      ...{ actor: 'read', may: ['read'], sources: null, canAskService: false },
+      actor: 'read',
+      may: ['read'],
+      sources: null,
+      canAskService: false,
     });
     expect((await as('everything').get('/session')).body).toMatchObject({ may: RIGHTS, sources: null });
   });
@@ -106,11 +109,10 @@ describe('a token for one source', () => {
       admin: { tokens },
       subscribers: {
         'court-system': {
-          ...{
-            url: 'http://127.0.0.1:9/',
-            secrets: ['whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
-          },
-          ...{ events: ['job.stored'], sources: ['court'] },
+          url: 'http://127.0.0.1:9/',
+          secrets: ['whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
+          events: ['job.stored'],
+          sources: ['court'],
         },
       },
       ...lost.settings,
@@ -197,12 +199,19 @@ describe('a token for one source', () => {
   });
 
   it('has half of all figures, and none that cover every source', async () => {
-    const [own, all] = [(await clinic.get('/health')).body, (await everything.get('/health')).body];
+    const own = (await clinic.get('/health')).body;
+    const all = (await everything.get('/health')).body;
     expect(own.scope).toEqual({ sources: ['clinic'] });
     expect(all.scope).toBeNull();
     expect(own).toMatchObject({
-      ...{ quarantine: null, reconcile: null, verify: null, regions: [], noRegion: null, budget: null },
-      ...{ activeDeliveries: null, ledger: { rows: null } },
+      quarantine: null,
+      reconcile: null,
+      verify: null,
+      regions: [],
+      noRegion: null,
+      budget: null,
+      activeDeliveries: null,
+      ledger: { rows: null },
     });
     expect(own.verdict).toMatchObject({ unseen: ['quarantine', 'reconcile', 'verify'] });
     const { total } = (await clinic.get('/summary')).body;
@@ -238,7 +247,8 @@ describe('a token for one source', () => {
 
   it('is answered for another source as for an unknown one', async () => {
     for (const path of ['/deliveries?source=', '/quarantine?source=', '/failures?source=']) {
-      const [court, unknown] = [await clinic.get(`${path}court`), await clinic.get(`${path}nobody`)];
+      const court = await clinic.get(`${path}court`);
+      const unknown = await clinic.get(`${path}nobody`);
       expect(court.status).toBe(400);
       expect(court.body.detail.replace('court', 'nobody')).toBe(unknown.body.detail);
     }
@@ -260,7 +270,8 @@ describe('a token for one source', () => {
   });
 
   it('is answered for a job of another source as for an unknown one', async () => {
-    const [court, unknown] = [await clinic.get('/jobs/court-1'), await clinic.get('/jobs/nobody')];
+    const court = await clinic.get('/jobs/court-1');
+    const unknown = await clinic.get('/jobs/nobody');
     expect(court.body).toEqual(unknown.body);
   });
 
@@ -285,7 +296,9 @@ describe('a token for one source', () => {
       await notified;
       return id;
     };
-    const [own, foreign, nobodys] = [await submit('clinic'), await submit('court'), await submit(null)];
+    const own = await submit('clinic');
+    const foreign = await submit('court');
+    const nobodys = await submit(null);
     expect((await clinic.post(`/jobs/${own}/refetch`)).body).toMatchObject({ outcome: 'recovered' });
     for (const id of [foreign, nobodys]) {
       for (const order of [{}, { source: 'clinic' }]) {
@@ -331,11 +344,19 @@ describe('the record of access', () => {
       expect((await api.get('/jobs/j1/artefacts/transcript.json')).text).toBe(transcriptOf('j1'));
       expect(await readsOf('j1')).toEqual([
         expect.objectContaining({
-          ...{ origin: 'admin', outcome: 'read', actor: 'desk', clientIp: '127.0.0.1', source: 'intake' },
-          ...{ method: 'GET', status: null, bytes: 0 },
+          origin: 'admin',
+          outcome: 'read',
+          actor: 'desk',
+          clientIp: '127.0.0.1',
+          source: 'intake',
+          method: 'GET',
+          status: null,
+          bytes: 0,
           items: [
             {
-              ...{ kind: 'transcript.json-v2', key: 'jobs/j1/transcript.json', outcome: 'read' },
+              kind: 'transcript.json-v2',
+              key: 'jobs/j1/transcript.json',
+              outcome: 'read',
               size: transcriptOf('j1').length,
               sha256: expect.stringMatching(SHA256),
             },
@@ -376,7 +397,8 @@ describe('the record of access', () => {
     });
 
     it('does not happen while the ledger cannot be written', async () => {
-      const [ledger, away] = [join(service.folder, 'ledger'), join(service.folder, '.ledger-away')];
+      const ledger = join(service.folder, 'ledger');
+      const away = join(service.folder, '.ledger-away');
       await rename(ledger, away);
       await writeFile(ledger, '');
       try {

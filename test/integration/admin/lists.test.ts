@@ -137,7 +137,10 @@ describe('failures', () => {
       const { body } = await api.get('/failures');
       expect(body.causes).toEqual([
         expect.objectContaining({
-          ...{ code: 'body-too-large', source: 'default', outcome: 'refused', count: 3 },
+          code: 'body-too-large',
+          source: 'default',
+          outcome: 'refused',
+          count: 3,
           remedy: expect.stringMatching(/^Refetch the job, .* raise maxBytes/),
         }),
         expect.objectContaining({ code: 'conflict', count: 1 }),

@@ -63,10 +63,13 @@ describe('health', () => {
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toMatchObject({
       verdict: {
-        ...{ level: 'failing', index: { since: null, until: expect.any(String), missing: [] }, unseen: [] },
+        level: 'failing',
+        index: { since: null, until: expect.any(String), missing: [] },
+        unseen: [],
         issues: [
           {
-            ...{ topic: 'failures', code: 'jobs-failing' },
+            topic: 'failures',
+            code: 'jobs-failing',
             params: { jobs: 1, outcomes: { conflict: 1 }, since: expect.any(String) },
           },
           { topic: 'reconcile', code: 'reconcile-not-configured', params: {} },
@@ -338,12 +341,16 @@ describe('refusals', () => {
     expect(body.refusals.filter((refusal: { reason: string }) => !isSignIn(refusal))).toEqual([
       // The answer to the sender is the same for both.
       expect.objectContaining({
-        ...{ reason: 'credential-invalid', cause: 'credential-wrong' },
-        ...{ source: 'guarded', authenticated: false },
+        reason: 'credential-invalid',
+        cause: 'credential-wrong',
+        source: 'guarded',
+        authenticated: false,
       }),
       expect.objectContaining({
-        ...{ reason: 'credential-invalid', cause: 'credential-missing' },
-        ...{ source: 'guarded', authenticated: false },
+        reason: 'credential-invalid',
+        cause: 'credential-missing',
+        source: 'guarded',
+        authenticated: false,
       }),
       expect.objectContaining({
         reason: 'query-invalid',

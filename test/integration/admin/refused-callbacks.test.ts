@@ -123,11 +123,15 @@ it.concurrent(
     const { level, issues } = await verdictOf(service);
     expect(level).toBe('failing');
     expect(issues[0]).toMatchObject({
-      ...{ topic: 'callbacks', level: 'failing', code: 'callbacks-refused' },
+      topic: 'callbacks',
+      level: 'failing',
+      code: 'callbacks-refused',
       params: { source: 'intake', cause: 'credential-wrong', unit: 'requests', refused: 160, accepted: 0 },
     });
     expect(issues[1]).toMatchObject({
-      ...{ topic: 'callbacks', level: 'failing', code: 'callbacks-missed' },
+      topic: 'callbacks',
+      level: 'failing',
+      code: 'callbacks-missed',
       params: { missed: 40, lastHour: 40, jobs: 40 },
     });
     const status = await command('status', service);
@@ -306,8 +310,11 @@ it.concurrent(
     const service = await start();
     const lines = Array.from({ length: 20 }, (_, n) =>
       ledgerLine({
-        ...{ receivedAt: new Date().toISOString(), source: 'intake', jobId: `j${n}` },
-        ...{ outcome: 'refused', reason: 'draining' },
+        receivedAt: new Date().toISOString(),
+        source: 'intake',
+        jobId: `j${n}`,
+        outcome: 'refused',
+        reason: 'draining',
       }),
     );
     await appendLines(service.folder, lines);

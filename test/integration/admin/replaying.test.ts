@@ -110,7 +110,8 @@ describe('replays over HTTP', () => {
       sources: { default: { context: ['customer'] } },
       subscribers: { crm: { url: 'http://127.0.0.1:1', secrets: [SECRET] } },
     });
-    const [whole, broken] = ['{"format":"2.9","results":[]}', '{"broken'];
+    const whole = '{"format":"2.9","results":[]}';
+    const broken = '{"broken';
     for (const customer of ['acme', 'other']) {
       const query = `status=success&customer=${customer}`;
       await sendCallback(own, `id=stored-${customer}&${query}`, whole, JSON_TYPE);
@@ -122,7 +123,8 @@ describe('replays over HTTP', () => {
           .post('/replays')
           .send({ selector: { ...selector, context }, dryRun: true })
       ).body;
-    const [stored, undecodable] = ['stored-acme', 'broken-acme'];
+    const stored = 'stored-acme';
+    const undecodable = 'broken-acme';
     const jobs = { refetch: [undecodable, stored], release: [undecodable], notify: [stored] };
     for (const [kind, expected] of Object.entries(jobs)) {
       expect(await preview({ kind })).toMatchObject({ count: expected.length, jobs: expected });
@@ -303,13 +305,23 @@ describe('replays among replicas', () => {
     const quarantine = createQuarantineStore(store);
     const release = { view, quarantine, archive, ledger, sources: new Map() };
     const recovery = {
-      ...{ store, archive, ledger, view, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
+      store,
+      archive,
+      ledger,
+      view,
+      publicUrl: null,
+      window: HOUR,
+      grace: 0,
+      clock: Date.now,
       retained: NOTHING_ENDS,
-      ...{ retention: HOUR, sources: { default: { contents: [], keyPrefix: '' } } },
+      retention: HOUR,
+      sources: { default: { contents: [], keyPrefix: '' } },
     };
     const replica = ({ record = async () => {}, concurrency = 2, ...options }: ReplicaOptions) => {
       const replays = createReplays({
-        ...{ view, release, ledger },
+        view,
+        release,
+        ledger,
         recovery: { ...recovery, concurrency, speech: serviceThat(record) },
         notify: { view, store, outbox: outboxOf(store, {}), subscribers: new Map() },
         replays: createReplayStore(store),

@@ -16,7 +16,10 @@ const SECRET = `whsec_${Buffer.alloc(32, 'subscriber').toString('base64')}`;
 const TRANSCRIPT = '{"format":"2.9","results":[]}';
 /** A tenth of the pauses of production: most of these tests wait for a retry. */
 const QUICK = {
-  ...{ poll: 500, busyPoll: 100, save: 200, heartbeat: 1000 },
+  poll: 500,
+  busyPoll: 100,
+  save: 200,
+  heartbeat: 1000,
   retry: { firstPause: 500, longestPause: 360_000, total: 8_640_000 },
 };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -68,15 +71,13 @@ async function keepDead(
     time: new Date().toISOString(),
     datacontenttype: 'application/json',
     data: {
-      ...{
-        jobId,
-        source,
-        region: null,
-        status: 'success',
-        origin: 'callback',
-        outcome: 'stored',
-        context: {},
-      },
+      jobId,
+      source,
+      region: null,
+      status: 'success',
+      origin: 'callback',
+      outcome: 'stored',
+      context: {},
       items: [],
     },
   };
@@ -346,7 +347,10 @@ describe('replays of events', () => {
     answer = 410;
     const selector = { subscriber: 'crm', dead: true, jobs: ['rejected-again'] };
     expect(await run(selector)).toMatchObject({
-      ...{ state: 'done', done: 0, failed: 1, outcomes: { rejected: 1 } },
+      state: 'done',
+      done: 0,
+      failed: 1,
+      outcomes: { rejected: 1 },
       failures: [{ jobId: 'rejected-again', outcome: 'rejected', reason: 'crm answered 410.' }],
     });
     expect((await order(selector, { dryRun: true })).body.count).toBe(1);
@@ -370,7 +374,10 @@ describe('replays of events', () => {
     expect(preview.body).toMatchObject({ count: 4, jobs: ['line-1', 'line-2', 'line-3'] });
     const start = subscriber.requests.length;
     expect(await run({ subscriber: 'crm', jobs })).toMatchObject({
-      ...{ state: 'done', done: 4, failed: 0, outcomes: { sent: 3, gone: 1 } },
+      state: 'done',
+      done: 4,
+      failed: 0,
+      outcomes: { sent: 3, gone: 1 },
     });
     const events = eventsSince(start);
     // The receiver announces the erasure on its own as well.

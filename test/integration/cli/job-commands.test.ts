@@ -142,13 +142,16 @@ describe('commands about a job', () => {
       );
       const api = adminApi(service);
       expect((await api.get('/jobs?text=acme')).body).toMatchObject({
-        ...{ more: false, index: INDEX },
+        more: false,
+        index: INDEX,
         jobs: [{ by: 'context' }, {}],
       });
       expect((await api.get('/jobs?text=ab')).body).toMatchObject({ jobs: [] });
       expect((await api.get('/jobs?text=+')).status).toBe(400);
       expect((await api.get('/jobs?text=nothing')).body).toMatchObject({
-        ...{ jobs: [], more: false, index: INDEX },
+        jobs: [],
+        more: false,
+        index: INDEX,
       });
     });
 

@@ -259,7 +259,8 @@ describe('the command that erases', () => {
     };
     const cli = (args: readonly string[]) => runCommand(args, env);
     return {
-      ...{ service, cli },
+      service,
+      cli,
       store: (id: string, context = '') =>
         sendCallback(service, `id=${id}&status=success${context}`, 'hello', { 'content-type': 'text/plain' }),
       pipe: (args: readonly string[], input: string) => runCli(args, env, undefined, () => {}, input),

@@ -45,7 +45,10 @@ async function reads(): Promise<readonly unknown[]> {
   return lines
     .filter(({ outcome }) => outcome === 'read')
     .map(({ origin, actor, jobId, clientIp, items }) => ({
-      ...{ origin, actor, jobId, clientIp },
+      origin,
+      actor,
+      jobId,
+      clientIp,
       keys: items.map(({ key }) => key),
     }));
 }
@@ -118,7 +121,8 @@ describe('transcript', () => {
     await send('srt', SRT);
     for (const job of ['lost', 'nobody'])
       expect(await transcript(job)).toEqual({
-        ...{ code: 1, stdout: '' },
+        code: 1,
+        stdout: '',
         stderr: `No transcript of ${job} was found: transcript-receiver job ${job} says why.\n`,
       });
     const otherForm = await transcript('srt', '--kind', 'txt');

@@ -220,7 +220,8 @@ describe('two buckets', () => {
 
   describe('a receiver on an unfinished copy', () => {
     it('answers 503, says why, does not keep copy-store from finishing it, and goes on then', async () => {
-      const [from, to] = [`file:${folder.path}/old`, `file:${folder.path}/copy`];
+      const from = `file:${folder.path}/old`;
+      const to = `file:${folder.path}/copy`;
       const [source, copy] = [
         await openStore({ url: from, fsync: false }),
         await openStore({ url: to, fsync: false }),

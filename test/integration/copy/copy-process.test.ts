@@ -98,7 +98,8 @@ describe('copy-store as a process', () => {
     const second = spawn(process.execPath, [MAIN, ...args('--json')], {
       env: { ...PROGRAM_ENVIRONMENT, ...env() },
     });
-    let [peak, output] = [0, ''];
+    let peak = 0;
+    let output = '';
     second.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
@@ -174,7 +175,9 @@ describe('copy-store as a process', () => {
       const { code, stdout } = await readOnly([...args(), '--json']);
       const { faults, finished } = JSON.parse(stdout) as CopyReport;
       expect({ code, finished, keys: faults.map(({ key }) => key) }).toEqual({
-        ...{ code: 3, finished: false, keys: unreadable },
+        code: 3,
+        finished: false,
+        keys: unreadable,
       });
       expect((await readOnly([...args(), '--accept-missing', '--json'])).stdout).toMatch(/"finished": ?true/);
     } finally {

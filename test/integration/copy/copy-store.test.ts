@@ -61,8 +61,13 @@ async function contentsOf(store: ObjectStore, folder = ''): Promise<Record<strin
 
 const run = (options: Partial<CopyOptions> = {}) =>
   copyStore({
-    ...{ from, to, deep: false, acceptMissing: false, canaryAge: 0 },
-    ...{ signal: new AbortController().signal, onProgress: () => undefined },
+    from,
+    to,
+    deep: false,
+    acceptMissing: false,
+    canaryAge: 0,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
     ...options,
   });
 

@@ -104,7 +104,8 @@ describe('the index of a process', () => {
       places: await index.call('findLines', { limit: 10_000 }),
       failing: await index.call('findFailures', {}),
       figures: (await index.call('summarise', question)).buckets.map(({ lines, bytes }) => [lines, bytes]),
-      ...{ since, missing },
+      since,
+      missing,
     };
   }
 

@@ -49,9 +49,21 @@ const callback = (jobId: string, outcome: string, more = {}) =>
   fixture.parts.ledger.append(
     ledgerLine({
       ...NO_REQUEST,
-      ...{ deliveryId: newDeliveryId(), receivedAt: new Date().toISOString(), origin: 'callback' },
-      ...{ source: 'default', region: null, jobId, status: 'error', context: null, outcome, reason: null },
-      ...{ items: [], bytes: 0, durationMs: 0, actor: null, ...more },
+      deliveryId: newDeliveryId(),
+      receivedAt: new Date().toISOString(),
+      origin: 'callback',
+      source: 'default',
+      region: null,
+      jobId,
+      status: 'error',
+      context: null,
+      outcome,
+      reason: null,
+      items: [],
+      bytes: 0,
+      durationMs: 0,
+      actor: null,
+      ...more,
     }),
   );
 
@@ -66,8 +78,13 @@ describe('a job that the service rejected, and whose callback was lost', () => {
     const [line, ...others] = await linesOf(jobId);
     expect(others).toEqual([]);
     expect(line).toMatchObject({
-      ...{ origin: 'recovery', source: 'default', region: 'eu1', status: 'fetch_error', outcome: 'noted' },
-      ...{ items: [], context: { customer: 'acme' } },
+      origin: 'recovery',
+      source: 'default',
+      region: 'eu1',
+      status: 'fetch_error',
+      outcome: 'noted',
+      items: [],
+      context: { customer: 'acme' },
       reason: 'the service rejected the job',
     });
     expect(line && jobEventOf(line, store.location)).toMatchObject({

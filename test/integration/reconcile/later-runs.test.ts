@@ -92,7 +92,9 @@ describe('after a complete run', () => {
 
     it('takes up what was left open, however old it is', async () => {
       const { simulator } = await begin();
-      const [failing, running, gone] = [await lostAt(-9), await lostAt(-9), await lostAt(-9)];
+      const failing = await lostAt(-9);
+      const running = await lostAt(-9);
+      const gone = await lostAt(-9);
       simulator.setStatus(running, 'running');
       simulator.setStatus(gone, 'deleted');
       simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, jobId: failing });
@@ -109,7 +111,8 @@ describe('after a complete run', () => {
 
     it('asks the service nothing of what it cannot give, and reports that until it leaves the window', async () => {
       const { simulator, parts, store } = await begin();
-      const [gone, erased] = [await lostAt(-9), await lostAt(-9)];
+      const gone = await lostAt(-9);
+      const erased = await lostAt(-9);
       for (const id of [gone, erased]) simulator.setStatus(id, 'deleted');
       await runAt(0);
       const asked = simulator.faults.add({ kind: 'answer', operation: 'record', status: 500 });

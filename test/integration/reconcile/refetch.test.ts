@@ -199,7 +199,10 @@ describe('content that does not fit', () => {
     const { simulator, parts, lose } = fixture;
     const jobId = await lose({ contents: ['transcript.txt'] });
     simulator.faults.add({
-      ...{ kind: 'answer', operation: 'transcript', status: 200, headers: { 'content-type': type } },
+      kind: 'answer',
+      operation: 'transcript',
+      status: 200,
+      headers: { 'content-type': type },
       base64: Buffer.from(page).toString('base64'),
     });
     const { jobs } = await reconcile(parts);

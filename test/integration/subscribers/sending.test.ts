@@ -267,7 +267,8 @@ describe('a subscriber', () => {
     ['one event waits', 1],
     ['it is paused', 5],
   ])('is sent what waits although the clock was set back by a day while %s', async (_, events) => {
-    let [offset, isDown] = [86_400_000, true];
+    let offset = 86_400_000;
+    let isDown = true;
     const { now } = Date;
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + offset);
     try {
@@ -497,7 +498,8 @@ describe('a subscriber whose sources change', () => {
     both.start();
     running.push(both);
     await until(async () => (await both.statuses())[0]?.sender === 'replica-a');
-    const [own, former] = [storedLine({ source: 'a' }), storedLine({ source: 'b' })];
+    const own = storedLine({ source: 'a' });
+    const former = storedLine({ source: 'b' });
     await Promise.all([own, former].map((line) => ledger.append(line)));
     await until(async () => {
       const { sent, retrying, retried } = await figures(both);

@@ -67,7 +67,11 @@ function bodyOf(body: LedgerLine, own: readonly Placed[], lines: readonly Placed
   const isComplete = (body.wanted ?? ['any']).every((each) => brought.includes(each));
   const state = settled !== null || isComplete ? 'settled' : 'waiting';
   return {
-    ...{ delivery: body.deliveryId, source: body.source, bytes: body.bytes, released, settled },
+    delivery: body.deliveryId,
+    source: body.source,
+    bytes: body.bytes,
+    released,
+    settled,
     state: released === null ? state : 'released',
   };
 }

@@ -27,8 +27,16 @@ function eventsOf(attempts: readonly PlacedAttempt[]): IndexedEvent[] {
     ) as [PlacedAttempt];
     const { event, jobId: job, source, type, at, status, error, ended, durationMs } = first.attempt;
     return {
-      ...{ subscriber: first.subscriber, event, job, source, type, at: Date.parse(at), status, error },
-      ...{ outcome: ended ?? 'waiting', duration: durationMs },
+      subscriber: first.subscriber,
+      event,
+      job,
+      source,
+      type,
+      at: Date.parse(at),
+      status,
+      error,
+      outcome: ended ?? 'waiting',
+      duration: durationMs,
       attempts: own.filter(({ attempt }) => attempt.attempt > 0).length,
     };
   });
@@ -60,7 +68,9 @@ function figuresOf(events: readonly IndexedEvent[], attempts: readonly PlacedAtt
     const retried = own.filter(({ attempt }) => attempt.attempt > 1).length;
     if (delivered.length + retried === 0 && last === undefined) return [];
     return {
-      ...{ source, delivered: delivered.length, retried },
+      source,
+      delivered: delivered.length,
+      retried,
       lastDelivered: delivered.length === 0 ? null : Math.max(...delivered),
       lastFailure: last ? { at: Date.parse(last.at), status: last.status, error: last.error } : null,
     };

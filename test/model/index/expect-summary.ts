@@ -67,7 +67,8 @@ export async function expectSummary(
   const asked = { since: iso(range.since), until: iso(range.until), ...query };
   const refusedRequests = async () =>
     REFUSED.map((each) => ({ ...each, minutes: each.minutes.filter(([at]) => at >= begin && at < end) }));
-  let [begin, end] = [range.since, range.until];
+  let begin = range.since;
+  let end = range.until;
   const exact = await findSummary(callsOf(index), { ...asked, buckets: 1, refusedRequests }, NOW);
   expect([Date.parse(exact.since), Date.parse(exact.until)]).toEqual([begin, end]);
   const all = countedOf(lines, filters, value);
@@ -93,7 +94,9 @@ export async function expectSummary(
   const chart = await findSummary(
     callsOf(index),
     {
-      ...{ ...asked, by: undefined, buckets: limit },
+      ...asked,
+      by: undefined,
+      buckets: limit,
       refusedRequests: async (period) => {
         [begin, end] = [period.since, period.until];
         return refusedRequests();

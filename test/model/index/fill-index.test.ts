@@ -115,7 +115,9 @@ describe('what fills the index', () => {
             new Set(
               numbers.map((each) => keys[each % keys.length] ?? '').filter((key) => isFollowed(key, keys)),
             );
-          const [isLost, comesBack, isDamaged] = [pick(lost), pick(back), pick(damaged)];
+          const isLost = pick(lost);
+          const comesBack = pick(back);
+          const isDamaged = pick(damaged);
           const isDenied = new Set(denied.map((each) => keys[each % keys.length] ?? ''));
           const unlistable = unlisted.map((each) => folderOf(keys[each % keys.length] ?? ''));
           const isHidden = (key: string) => isDenied.has(key) || unlistable.includes(folderOf(key));
@@ -144,8 +146,11 @@ describe('what fills the index', () => {
                   () => unlistable,
                 ),
               ),
-              ...{ clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
-              ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
+              clock: () => now,
+              reach: 30 * 24 * HOUR,
+              retention: 30 * 24 * HOUR,
+              index: callsOf(world, index),
+              maxBytes: 2 ** 30,
             });
           };
           const written = new Set<string>();
@@ -236,8 +241,12 @@ describe('what fills the index', () => {
           index = createLedgerIndex(':memory:', 'store');
           await fillAll(
             createIndexFiller({
-              ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
-              ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
+              store,
+              clock: () => now,
+              reach: 30 * 24 * HOUR,
+              retention: 30 * 24 * HOUR,
+              index: callsOf(world, index),
+              maxBytes: 2 ** 30,
             }),
           );
           await expectAnswers(index, lines.filter(isThere), queries, attempts.filter(isThere));
@@ -331,8 +340,12 @@ describe('what fills the index', () => {
     };
     const begin = () =>
       createIndexFiller({
-        ...{ store, index: calls, clock: () => now },
-        ...{ reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR, maxBytes: 2 ** 30 },
+        store,
+        index: calls,
+        clock: () => now,
+        reach: 30 * 24 * HOUR,
+        retention: 30 * 24 * HOUR,
+        maxBytes: 2 ** 30,
       });
     const write = (writer: string) =>
       store.put(
@@ -375,8 +388,12 @@ describe('what fills the index', () => {
     const fill = (days: number) =>
       fillAll(
         createIndexFiller({
-          ...{ store, index: calls, clock: () => now },
-          ...{ reach: days * DAY, retention: 30 * DAY, maxBytes: 2 ** 30 },
+          store,
+          index: calls,
+          clock: () => now,
+          reach: days * DAY,
+          retention: 30 * DAY,
+          maxBytes: 2 ** 30,
         }),
       );
     const lines = ['failed', 'stored'].map((outcome) =>

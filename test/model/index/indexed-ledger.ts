@@ -128,7 +128,9 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
         const due = late === undefined ? undefined : new Date(written - delay - late).toISOString();
         counter += 1;
         const items = brought.map((kind) => ({
-          ...{ kind, key: kind, size: 1 },
+          kind,
+          key: kind,
+          size: 1,
           sha256: '',
           outcome: 'created',
         }));
@@ -177,11 +179,18 @@ function attemptOf(
 ): SentAttempt {
   const place = line && { hour: hourAt(FIRST + line.hour * HOUR), writer: 'one', number: line.number };
   return {
-    ...{ v: 1, event: `event-${event}`, jobId: event % 2 === 0 ? 'Alpha' : 'beta' },
+    v: 1,
+    event: `event-${event}`,
+    jobId: event % 2 === 0 ? 'Alpha' : 'beta',
     source: ['intake', 'elsewhere', null][event % 3] ?? null,
-    ...{ type: 'job.stored', at: new Date(at).toISOString(), status },
+    type: 'job.stored',
+    at: new Date(at).toISOString(),
+    status,
     error: status === null ? 'timeout' : null,
-    ...{ attempt, ended, durationMs: event, line: place && segmentKey(place) },
+    attempt,
+    ended,
+    durationMs: event,
+    line: place && segmentKey(place),
   };
 }
 

@@ -86,7 +86,8 @@ function lone(jobId: string) {
 }
 
 function formOf(jobId: string, bytes: number) {
-  const [transcript, media] = [transcriptOf(jobId), mediaOf(jobId, bytes)];
+  const transcript = transcriptOf(jobId);
+  const media = mediaOf(jobId, bytes);
   const head = (name: string) =>
     `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n\r\n`;
   const pieces = [head('transcript'), transcript, '\r\n', head('data'), media, '\r\n--b--\r\n'];

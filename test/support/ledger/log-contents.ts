@@ -26,11 +26,13 @@ export async function contentsOfLog(store: ObjectStore, folders = [LEDGER_FOLDER
   const segments: LogContent[] = [];
   const lost: string[] = [];
   const faults: string[] = [];
-  const [first, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const first = Number.NEGATIVE_INFINITY;
+  const end = Number.POSITIVE_INFINITY;
   const roots = folders.flatMap((folder) => [folder, mergedFolder(folder)]);
   for await (const hour of hoursInOrder(store, 'oldest', first, end, roots)) {
     const reading = {
-      ...{ store, folders },
+      store,
+      folders,
       onLost({ hour: lostIn, writer, from, to }: LostSegments) {
         for (let number = from; number <= to; number += 1)
           lost.push(segmentKey({ hour: lostIn, writer, number }));

@@ -5,7 +5,8 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 /** All lines of a ledger, whose faults are passed over. */
 export async function* readLines(store: ObjectStore): AsyncGenerator<LedgerLine> {
   const ignore = () => {};
-  const [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const since = Number.NEGATIVE_INFINITY;
+  const until = Number.POSITIVE_INFINITY;
   for await (const { line } of scanLines({ store, since, until, onFault: ignore, onUnreadable: ignore }))
     yield line;
 }

@@ -43,8 +43,14 @@ const PATIENT = { freshWithin: EVER, factsWithin: EVER, recordWithin: EVER, line
 
 /** What the probe finds of the stores of tests. Its own tests and receivers as processes use it, at some two hundred requests a start. */
 const TRUSTED: ProbeReport = {
-  ...{ writable: true, trustworthy: true, condition: null, unfit: null, findings: [], warnings: [] },
-  ...{ conditionalPut: 'holds', conditionalComplete: 'holds' },
+  writable: true,
+  trustworthy: true,
+  condition: null,
+  unfit: null,
+  findings: [],
+  warnings: [],
+  conditionalPut: 'holds',
+  conditionalComplete: 'holds',
 };
 
 /**

@@ -13,7 +13,8 @@ type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The page with its drawing replaced by one of today's imports. */
 export function withDrawing(page: string): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
   if (begin < 0 || end < begin) throw new Error('docs/architecture.md lacks the markers of its drawing');
   const drawing = `\n\`\`\`mermaid\n${mermaid(folderGraph())}\n\`\`\`\n\n`;
   return page.slice(0, begin + BEGIN.length) + drawing + page.slice(end);

@@ -13,7 +13,8 @@ export function withTable(text: string, module: string, table: string): string {
     `<!-- generated from src/${module}.ts: npm run docs:tables -->\n`,
     `<!-- end of ${module.slice(module.lastIndexOf('/') + 1)} -->`,
   ];
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
   if (from === -1 || to === -1) throw new Error(`there is no place for the table of ${module}`);
   return `${text.slice(0, from)}${begin}\n${table}\n${text.slice(to)}`;
 }

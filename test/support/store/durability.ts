@@ -95,7 +95,8 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
     it(
       'stores each artefact once when two replicas receive the same deliveries at the same moment',
       async () => {
-        const [one, two] = [await replicaNamed('one'), await replicaNamed('two')];
+        const one = await replicaNamed('one');
+        const two = await replicaNamed('two');
         const jobs = Array.from({ length: 30 }, (_, n) => `race${n}`);
         const plan = { jobs, concurrency: 16, media: { ...media, every: 15 } };
         const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
@@ -117,7 +118,8 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
     it(
       'lets one win and keeps the other beside it when two replicas receive different bytes for one job',
       async () => {
-        const [one, two] = [await replicaNamed('one'), await replicaNamed('two')];
+        const one = await replicaNamed('one');
+        const two = await replicaNamed('two');
         const jobs = Array.from({ length: 20 }, (_, n) => `differ${n}`);
         const send = async (replica: ReceiverProcess, job: string, word: string) => {
           const body = transcriptOf(job).replace('word of', word);

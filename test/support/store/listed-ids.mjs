@@ -37,7 +37,8 @@ export function listedIds({ folder, count, names, every = 1000 }) {
 
 /** By halves: a listing from the end must not make all ids before. */
 function firstBehind(startAfter, folder, count, every) {
-  let [low, high] = [0, count];
+  let low = 0;
+  let high = count;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (`${folder}${idAt(middle, every)}~` > startAfter) high = middle;

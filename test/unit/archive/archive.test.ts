@@ -161,7 +161,9 @@ describe('the archive', () => {
   ])(
     'keeps repeated names of one delivery apart: the first wins, a different second is a conflict, %s',
     async (_, size) => {
-      const [first, second, third] = [randomContent(size), randomContent(size), randomContent(size)];
+      const first = randomContent(size);
+      const second = randomContent(size);
+      const third = randomContent(size);
       const contents = [first, second, first, third];
       const form = contents.map((content) => [MEDIA, content] as [typeof MEDIA, Buffer]);
       const items = await deliver(form);
@@ -298,7 +300,8 @@ describe('the archive', () => {
   });
 
   it('names a held item by its hash also when it had to make room', async () => {
-    const [first, second] = [randomContent(PART - 1), randomContent(PART - 1)];
+    const first = randomContent(PART - 1);
+    const second = randomContent(PART - 1);
     for (const small of [first, second]) {
       const staged = archiveOver(store, 2).archive.begin(context());
       await putItem(staged, TRANSCRIPT, small);

@@ -48,7 +48,8 @@ describe('the artefacts of a job', () => {
 });
 
 describe('an artefact', () => {
-  const [KEY, HASH] = ['jobs/a/data', 'f'.repeat(64)];
+  const KEY = 'jobs/a/data';
+  const HASH = 'f'.repeat(64);
   const described = async (timeline: LedgerLine[], metadata = {}) => {
     const store = storeWith(KEY);
     const info = await store.head(KEY);

@@ -17,7 +17,8 @@ function keptBy(store: ReturnType<typeof createMemoryStore>, delivery: string) {
 describe('copies of one streamed conflict', () => {
   it('are kept by their own delivery when the claimed copy is missing, or holds other bytes', async () => {
     const store = createMemoryStore();
-    const [first, second] = [keptBy(store, 'A'), keptBy(store, 'B')];
+    const first = keptBy(store, 'A');
+    const second = keptBy(store, 'B');
     await claimConflict(store, first);
     store.put(first.key, 'other bytes!!!');
     expect(await claimConflict(store, second)).toBe(second.key);

@@ -121,7 +121,8 @@ describe('a streamed item whose key is taken', () => {
     const memory = createMemoryStore();
     const store = answering(memory, {});
     memory.put(KEY, 'first');
-    const [one, other] = [randomContent(LARGE), randomContent(LARGE)];
+    const one = randomContent(LARGE);
+    const other = randomContent(LARGE);
     const kept = await deliver(store, one, { deliveryId: 'ONE' });
     expect(kept).toMatchObject({ key: 'jobs/job1/conflicts/data.ONE', outcome: 'conflict' });
     expect(await deliver(store, other, { deliveryId: 'OTHER' })).toMatchObject({ outcome: 'conflict' });

@@ -104,7 +104,8 @@ describe('identical bytes of a conflict', () => {
 
 /** All deliveries look for an earlier copy before any writes its own, and have written it before any claims it. */
 function stepByStep(store: ObjectStore, deliveries: number): ObjectStore {
-  const [looked, written] = [meeting(deliveries), meeting(deliveries)];
+  const looked = meeting(deliveries);
+  const written = meeting(deliveries);
   async function write<T>(key: string, run: () => Promise<T>): Promise<T> {
     if (!key.startsWith('jobs/job1/conflicts/')) return run();
     await looked();

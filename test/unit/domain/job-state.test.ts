@@ -5,12 +5,22 @@ import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 const expiredAt = '2026-03-04T05:06:07.089Z';
 const expired = (kind: string) => ({ kind, objects: 2, bytes: 10, expiredAt });
 const artefact = (kind: string, replaced: string | null = null) => ({
-  ...{ kind, key: `jobs/j1/${kind}`, sha256: 'a', replaced },
+  kind,
+  key: `jobs/j1/${kind}`,
+  sha256: 'a',
+  replaced,
 });
 const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
 const nothing: KnownJob = {
-  ...{ jobId: 'j1', artefacts: [], timeline: [], failure: null },
-  ...{ service: null, serviceAnswer: 'unreachable', expired: [], lost: [], erasure: null },
+  jobId: 'j1',
+  artefacts: [],
+  timeline: [],
+  failure: null,
+  service: null,
+  serviceAnswer: 'unreachable',
+  expired: [],
+  lost: [],
+  erasure: null,
   index: { since: null, until: '2026-03-04T12:00:00.000Z', missing: [] },
 };
 const shown = (instant: string) => instant;
@@ -63,7 +73,9 @@ it('a stored job of which a body still waits says so, as the verdict does', () =
   const waiting = { deliveryId: 'd1', state: 'waiting', settlement: null };
   const job = { artefacts: [artefact('transcript.txt')], timeline: [quarantined] };
   expect(stateOf(job, [waiting])).toEqual({
-    ...{ tone: 'good', word: 'Stored', repair: 'refetch' },
+    tone: 'good',
+    word: 'Stored',
+    repair: 'refetch',
     text: 'The transcript is stored. A body that could not be decoded waits in quarantine.',
   });
   const settled = { ...waiting, state: 'settled' };
@@ -146,7 +158,9 @@ describe('the state of a job of which nothing is here', () => {
     const errors = [{ message: 'Sending notification failed' }];
     const state = stateOf({ timeline, service: { record: { status: 'rejected', errors } } });
     expect(state).toMatchObject({
-      ...{ tone: 'notice', word: 'No transcript', repair: null },
+      tone: 'notice',
+      word: 'No transcript',
+      repair: null,
       text: 'The service reports fetch_error: the service could not fetch the media. Submit the job again.',
     });
   });
@@ -204,7 +218,9 @@ describe('the state of a job of which something was stored and is not there now'
     ['when its jobinfo is left', { artefacts: [artefact('jobinfo')], service: done }, 'refetch'],
   ])('%s', (_what, job, repair) => {
     expect(stateOf({ timeline, lost, ...job })).toEqual({
-      ...{ tone: 'bad', word: 'Lost', repair },
+      tone: 'bad',
+      word: 'Lost',
+      repair,
       text: `Lost from the store: stored at ${storedAt}, not there now.`,
     });
   });
@@ -221,7 +237,9 @@ describe('the state of a job of which something was stored and is not there now'
     const media = { key: 'jobs/j1/data', storedAt: '2026-03-05T00:00:00.000Z' };
     const state = stateOf({ timeline, lost: [media, ...lost], artefacts: [artefact('transcript.txt')] });
     expect(state).toMatchObject({
-      ...{ tone: 'notice', word: 'Partly lost', repair: 'refetch' },
+      tone: 'notice',
+      word: 'Partly lost',
+      repair: 'refetch',
       text: `The transcript is stored. Lost from the store: stored at ${storedAt}, not there now (2 objects).`,
     });
   });
@@ -231,7 +249,9 @@ describe('the state of a job of which something was stored and is not there now'
     const acknowledged = ledgerLine({ origin: 'replay', outcome: 'acknowledged', items: [], receivedAt });
     const job = { timeline: [...timeline, acknowledged], lost };
     expect(stateOf(job)).toEqual({
-      ...{ tone: 'neutral', word: 'Acknowledged', repair: null },
+      tone: 'neutral',
+      word: 'Acknowledged',
+      repair: null,
       text: `Lost from the store: stored at ${storedAt}, not there now. An operator acknowledged the loss.`,
     });
     expect(stateOf({ ...job, artefacts: [artefact('transcript.txt')] })).toMatchObject({ word: 'Stored' });
@@ -305,7 +325,8 @@ describe('what to do next', () => {
     const version = (sha256: string) => ({
       kind: 'transcript.txt',
       key: `jobs/j1/conflicts/transcript.txt.${sha256}`,
-      ...{ sha256, replaced: null },
+      sha256,
+      replaced: null,
     });
     const artefacts = [artefact('transcript.txt', 'b'), version('a'), version('b')];
     const failure = { outcome: 'conflict', reason: null };

@@ -26,8 +26,11 @@ describe('what an index does not have', () => {
       () => now,
     );
     view = createLedgerView({
-      ...{ store, clock: () => now, startIndex: indexInThread },
-      ...{ reach: 2 * DAY, retention: 7 * DAY },
+      store,
+      clock: () => now,
+      startIndex: indexInThread,
+      reach: 2 * DAY,
+      retention: 7 * DAY,
     });
   });
   afterEach(() => view.stop());

@@ -127,8 +127,11 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   countBehind: [
     [
       {
-        ...{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR },
-        ...{ hours: { [hourAt(HOUR)]: { w: 0 } } },
+        subscriber: 'crm',
+        events: ['job.failed'],
+        sources: [],
+        before: HOUR,
+        hours: { [hourAt(HOUR)]: { w: 0 } },
       },
     ],
     [{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR, hours: {} }],
@@ -165,23 +168,30 @@ function applyLines(): void {
   const recovered = ledgerLine({
     origin: 'recovery',
     outcome: 'recovered',
-    ...{ receivedAt: new Date(HOUR).toISOString(), items: [], context: { customer: 'acme' } },
+    receivedAt: new Date(HOUR).toISOString(),
+    items: [],
+    context: { customer: 'acme' },
   });
   const act = ledgerLine({ origin: 'admin', outcome: 'acknowledged', actor: 'alice' });
   const attempt = {
-    ...{
-      v: 1,
-      event: EVENT,
-      jobId: 'job',
-      source: 'intake',
-      type: 'job.stored',
-      at: new Date(HOUR).toISOString(),
-    },
-    ...{ status: 200, error: null, attempt: 1, ended: 'delivered', durationMs: 1 },
+    v: 1,
+    event: EVENT,
+    jobId: 'job',
+    source: 'intake',
+    type: 'job.stored',
+    at: new Date(HOUR).toISOString(),
+    status: 200,
+    error: null,
+    attempt: 1,
+    ended: 'delivered',
+    durationMs: 1,
     line: segmentKey({ hour: hourAt(HOUR), writer: 'w', number: 1 }),
   };
   const segment = (writer: string, content: readonly unknown[]) => ({
-    ...{ hour: HOUR, writer, number: 1, written: HOUR },
+    hour: HOUR,
+    writer,
+    number: 1,
+    written: HOUR,
     content: Buffer.from(content.map((each) => `${JSON.stringify(each)}\n`).join('')),
   });
   apply([segment('w', [...lines, recovered, act]), segment('crm/w', [attempt])]);

@@ -19,8 +19,11 @@ describe('an act on a selection', () => {
       putSegment(store, receivedAt, [ledgerLine({ jobId: `j${day}`, receivedAt, outcome: 'failed' })]);
     }
     view = createLedgerView({
-      ...{ store, clock: () => NOW, startIndex: indexInThread },
-      ...{ reach: 10 * DAY, retention: 20 * DAY },
+      store,
+      clock: () => NOW,
+      startIndex: indexInThread,
+      reach: 10 * DAY,
+      retention: 20 * DAY,
     });
     await view.refresh();
     const { since } = view.extent();

@@ -40,8 +40,15 @@ describe('a ledger line', () => {
 
   it('leaves out optional fields that are null', () => {
     const none = {
-      ...{ actor: null, wouldRefuse: null, context: null, contextOmitted: null },
-      ...{ expired: null, tooLarge: null, expectedAt: null, wanted: null, body: null },
+      actor: null,
+      wouldRefuse: null,
+      context: null,
+      contextOmitted: null,
+      expired: null,
+      tooLarge: null,
+      expectedAt: null,
+      wanted: null,
+      body: null,
     };
     const line = ledgerLine({ ...FIELDS, ...none });
     expect(Object.keys(line).at(-1)).toBe('shape');
@@ -49,10 +56,8 @@ describe('a ledger line', () => {
 
   it('names the operator and the reason of an act, whatever the act says', () => {
     const act = { deliveryId: newDeliveryId(), outcome: 'erased', jobId: 'j1', bytes: 3 };
-    const line = operatorLine(
-      { actor: 'tester', reason: 'INC-42' },
-      { ...act, ...{ actor: 'x', reason: 'y' } },
-    );
+    const claiming = { ...act, actor: 'x', reason: 'y' };
+    const line = operatorLine({ actor: 'tester', reason: 'INC-42' }, claiming);
     expect(line).toMatchObject({
       v: 1,
       ...act,

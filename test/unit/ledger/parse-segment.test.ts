@@ -48,8 +48,12 @@ describe('a segment', () => {
 
   it('keeps unknown fields and fills missing ones', () => {
     const short = {
-      ...{ v: 1, deliveryId: 'd', receivedAt: '2026-03-04T05:06:07.089Z' },
-      ...{ origin: 'import', outcome: 'stored', colour: 'blue' },
+      v: 1,
+      deliveryId: 'd',
+      receivedAt: '2026-03-04T05:06:07.089Z',
+      origin: 'import',
+      outcome: 'stored',
+      colour: 'blue',
     };
     expect(parse(ndjson(short)).lines).toMatchObject([{ ...short, jobId: null, items: [], bytes: 0 }]);
   });

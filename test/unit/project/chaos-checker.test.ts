@@ -8,7 +8,8 @@ import { createRandom } from '../../support/random.js';
 /* The checker of the chaos run has to see what it is there for. */
 
 const callback = (jobId: string): Callback => largeTranscript(createRandom(1, jobId), jobId, 400);
-const [ONE, TWO] = [callback('one'), callback('two')];
+const ONE = callback('one');
+const TWO = callback('two');
 
 /** Both were sent whole, and neither was acknowledged. */
 function refusedAccount(): Account {

@@ -80,7 +80,8 @@ describe('what is to be done next about a job', () => {
     artefacts: [{ key: 'jobs/j1/conflicts/data.ab', sha256: 'ab', replaced: null }],
     timeline: [],
     failure: { outcome: 'failed', reason: null },
-    ...{ service: null, serviceAnswer: 'found' },
+    service: null,
+    serviceAnswer: 'found',
   };
   const bodies = [{ deliveryId: '01KJX3VZ8Q4M7T9B0C2D5E6F7G', state: 'waiting' }];
   const commands = situations.flatMap((situation) =>

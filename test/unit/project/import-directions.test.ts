@@ -34,7 +34,8 @@ function permissionsOf(room: string): string[] {
 }
 
 function isAllowed({ from, to }: Import): boolean {
-  const [outer, inner] = [area(from), area(to)];
+  const outer = area(from);
+  const inner = area(to);
   if (outer === 'main') return inner === 'cli';
   if (outer !== inner) return mayImport.get(outer)?.includes(inner) ?? false;
   const order = INNER_FOLDERS[outer];

@@ -68,7 +68,8 @@ describe('a server that drains', () => {
 
   it('takes no new connections, ends idle ones, and lets requests in flight finish', async () => {
     const acknowledge = await openHoldingPort();
-    const [idle, inFlight] = [await port.connect(), await port.connect()];
+    const idle = await port.connect();
+    const inFlight = await port.connect();
     await idle.send('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
     await idle.answer();
     const begun = new Promise((resolve) => port.server.once('request', resolve));

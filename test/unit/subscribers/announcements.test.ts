@@ -71,15 +71,30 @@ describe('a repetition of a delivery', () => {
     { kind: 'jobinfo', key: 'jobs/j1/jobinfo.json', size: 3, sha256: 'b', outcome: 'created' },
   ] as const;
   const stored = line({
-    ...{ status: 'success', outcome: 'stored', region: 'eu1', receivedAt: at, items, context },
+    status: 'success',
+    outcome: 'stored',
+    region: 'eu1',
+    receivedAt: at,
+    items,
+    context,
   });
   const repetition = () => {
     const repeated = items.map((item) => ({ ...item, outcome: 'identical' as const }));
     // It differs from the delivery in all that artefacts do not keep: an event that had some of that would have two contents.
     return line({
-      ...{ status: 'success', outcome: 'duplicate', region: 'us1', items: repeated, context },
-      ...{ receivedAt: '2026-03-05T01:02:03.004Z', clientIp: '40.74.41.92', method: 'PUT' },
-      ...{ credential: 'secondary', bytes: 99, durationMs: 345, reason: 'again', actor: 'anna' },
+      status: 'success',
+      outcome: 'duplicate',
+      region: 'us1',
+      items: repeated,
+      context,
+      receivedAt: '2026-03-05T01:02:03.004Z',
+      clientIp: '40.74.41.92',
+      method: 'PUT',
+      credential: 'secondary',
+      bytes: 99,
+      durationMs: 345,
+      reason: 'again',
+      actor: 'anna',
       shape: { contentType: null, framing: 'chunked' },
     });
   };

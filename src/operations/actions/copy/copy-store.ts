@@ -57,10 +57,22 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const mark = { from: source, startedAt, finishedAt: null };
   await writeCopyMark(to, mark);
   const report: CopyReport = {
-    ...{ startedAt, finishedAt: startedAt, from: source, deep, faults: [], notices: [], faultCount: 0 },
+    startedAt,
+    finishedAt: startedAt,
+    from: source,
+    deep,
+    faults: [],
+    notices: [],
+    faultCount: 0,
     to: { location: to.location, id: await to.begin() },
-    ...{ mergedHours: 0, copied: 0, bytes: 0, there: 0, removed: 0, verified: 0 },
-    ...{ interrupted: false, finished: false },
+    mergedHours: 0,
+    copied: 0,
+    bytes: 0,
+    there: 0,
+    removed: 0,
+    verified: 0,
+    interrupted: false,
+    finished: false,
   };
   const holding = createByteGate(Math.max(MEMORY, 3 * to.partSize));
   const run: Run = {

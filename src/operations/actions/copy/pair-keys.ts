@@ -13,7 +13,8 @@ export async function* pairKeys(
   sources: AsyncIterable<ListedObject>,
   copies: AsyncIterable<ListedObject>,
 ): AsyncGenerator<KeyPair> {
-  const [left, right] = [sources[Symbol.asyncIterator](), copies[Symbol.asyncIterator]()];
+  const left = sources[Symbol.asyncIterator]();
+  const right = copies[Symbol.asyncIterator]();
   try {
     let [source, copy] = await Promise.all([next(left), next(right)]);
     while (source !== null || copy !== null) {

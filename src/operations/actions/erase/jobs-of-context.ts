@@ -18,7 +18,9 @@ export async function jobsOfContext(store: ObjectStore, context: DeliveryContext
   const unclear = new Set<string>();
   const faults = new Set<string>();
   const scan = scanLines({
-    ...{ store, since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY },
+    store,
+    since: Number.NEGATIVE_INFINITY,
+    until: Number.POSITIVE_INFINITY,
     onFault: (text) => faults.add(text),
     onUnreadable: (key, lines) => faults.add(`lines of ${key} that cannot be read (${lines})`),
   });

@@ -48,7 +48,11 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
       return reads.once(name, () =>
         ledger.append(
           accessLine({
-            ...{ jobId, source, actor, peer, outcome: 'read' },
+            jobId,
+            source,
+            actor,
+            peer,
+            outcome: 'read',
             method: item === null ? 'POST' : 'GET',
             reason: item === null ? 'ticket' : null,
             items: item === null ? [] : [{ ...item, outcome: 'read' }],
@@ -60,7 +64,11 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
     credentialChecked: ({ access: { actor }, peer, source, passed }: CredentialCheck) =>
       ledger.append(
         accessLine({
-          ...{ actor, source, peer, method: 'POST', outcome: 'credential-checked' },
+          actor,
+          source,
+          peer,
+          method: 'POST',
+          outcome: 'credential-checked',
           reason: passed ? null : 'credential-invalid',
         }),
       ),

@@ -72,8 +72,12 @@ function bodiesOf(timeline: readonly LedgerLine[]): StoredObject[] {
   return timeline
     .filter(({ outcome }) => outcome === 'quarantined')
     .map(({ deliveryId, bytes, receivedAt }) => ({
-      ...{ key: `${quarantineFolder(deliveryId)}body`, kind: 'attachment', size: bytes, sha256: '' },
-      ...{ storedAt: receivedAt, retention: 'quarantine' },
+      key: `${quarantineFolder(deliveryId)}body`,
+      kind: 'attachment',
+      size: bytes,
+      sha256: '',
+      storedAt: receivedAt,
+      retention: 'quarantine',
     }));
 }
 

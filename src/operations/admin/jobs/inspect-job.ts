@@ -92,8 +92,18 @@ export async function inspectJob(
   const failure = failureOf(lines, scope);
   const events = extent === 'none' ? [] : await parts.jobEvents(jobId, timeline, places, scope);
   return {
-    ...{ jobId, artefacts, timeline, isCut, failure, expired, lost, erasure, events },
-    ...{ index, service, serviceAnswer },
+    jobId,
+    artefacts,
+    timeline,
+    isCut,
+    failure,
+    expired,
+    lost,
+    erasure,
+    events,
+    index,
+    service,
+    serviceAnswer,
   };
 }
 

@@ -31,7 +31,9 @@ export async function listQuarantine(
 ): Promise<QuarantineList> {
   const expiredBefore = await retained.expiredBefore();
   const { bodies, ...page } = await view.bodies({
-    ...{ ...query, limit, since: expiredBefore('quarantine') },
+    ...query,
+    limit,
+    since: expiredBefore('quarantine'),
     state: state === 'all' ? undefined : state,
   });
   const limited = pLimit(READS_AT_ONCE);
@@ -54,12 +56,13 @@ export function becameOf({
   return {
     state,
     release: release && {
-      ...{ v: 1, deliveryId: release.deliveryId, releasedAt: release.receivedAt },
-      ...{ actor: release.actor ?? '', reason: release.reason },
-      ...{
-        outcome: outcomeOf(release.items as readonly StoredItem[]),
-        items: [...release.items] as StoredItem[],
-      },
+      v: 1,
+      deliveryId: release.deliveryId,
+      releasedAt: release.receivedAt,
+      actor: release.actor ?? '',
+      reason: release.reason,
+      outcome: outcomeOf(release.items as readonly StoredItem[]),
+      items: [...release.items] as StoredItem[],
     },
     settlement: settlement && settlementOf(settlement),
   };
@@ -70,8 +73,19 @@ function requestOf({ deliveryId, line }: LedgerBody): QuarantinedRequest | null 
   if (line === null) return null;
   const { receivedAt, source, region, clientIp, method, jobId, status, reason, bytes } = line;
   return {
-    ...{ v: 1, deliveryId, receivedAt, region, clientIp, bytes, query: '', headers: {}, sha256: '' },
-    ...{ source: source ?? '', method: method ?? '', jobId: jobId ?? '', status: status ?? '' },
+    v: 1,
+    deliveryId,
+    receivedAt,
+    region,
+    clientIp,
+    bytes,
+    query: '',
+    headers: {},
+    sha256: '',
+    source: source ?? '',
+    method: method ?? '',
+    jobId: jobId ?? '',
+    status: status ?? '',
     reason: reason ?? '',
     detail: 'The body is missing from the store: refetch its job, or dismiss it.',
   };

@@ -75,13 +75,25 @@ function subscriberOf(status: SubscriberStatus, figures: Figures, now: number): 
   const last = Math.max(...figures.sent.map(({ lastDelivered }) => lastDelivered ?? 0));
   const lastSentAt = last > 0 ? new Date(last).toISOString() : null;
   return {
-    ...{ name, url: origin, events, sources, stateDamaged, since, lagSeconds },
+    name,
+    url: origin,
+    events,
+    sources,
+    stateDamaged,
+    since,
+    lagSeconds,
     sent: sum((each) => each.sent),
     lastSentAt,
     retried: figures.sent.reduce((total, { retried }) => total + retried, 0),
     retrying: sum((each) => each.retrying),
     untried: sum((each) => each.untried),
-    ...{ dead, bySource, lastError, breaker, openSince, pausedUntil, sender },
+    dead,
+    bySource,
+    lastError,
+    breaker,
+    openSince,
+    pausedUntil,
+    sender,
     issues: subscriberIssues({ name, stateDamaged, lagSeconds, dead, openSince, lastError, lastSentAt }, now),
   };
 }

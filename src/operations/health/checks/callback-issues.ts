@@ -75,7 +75,9 @@ function levelOf({ count, share, sinceAccepted, quietFor }: RefusalFigures): Iss
 function authenticated({ refused }: CallbackFacts): Refused[] {
   return refused.map(({ reason, ...group }) => ({
     ...group,
-    ...{ unit: 'jobs', cause: reason ?? 'internal', isMixed: false },
+    unit: 'jobs',
+    cause: reason ?? 'internal',
+    isMixed: false,
   }));
 }
 
@@ -93,7 +95,9 @@ function unauthenticated(facts: CallbackFacts, now: number): Refused[] {
     const isMixed = lately.some(([start]) => start <= lastAt && lastAt < start + MINUTE);
     groups.set(name, {
       isMixed: (known?.isMixed ?? false) || isMixed,
-      ...{ source, cause: reason, unit: 'requests' },
+      source,
+      cause: reason,
+      unit: 'requests',
       count: (known?.count ?? 0) + of(lately),
       sinceAccepted: (known?.sinceAccepted ?? 0) + of(sinceAccepted),
       first: Math.min(

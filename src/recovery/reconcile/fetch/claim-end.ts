@@ -90,7 +90,13 @@ export async function newestIndexedLine(
 }
 
 const ARRIVALS: readonly string[] = [
-  ...['stored', 'noted', 'quarantined', 'conflict', 'recovered', 'released', 'unrecoverable'],
+  'stored',
+  'noted',
+  'quarantined',
+  'conflict',
+  'recovered',
+  'released',
+  'unrecoverable',
 ];
 
 function isArrival({ origin, source, outcome, items }: LedgerLine, wanted: string): boolean {

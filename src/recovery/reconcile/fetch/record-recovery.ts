@@ -202,7 +202,17 @@ function lineOf({ clock }: RecoveryParts, fields: RecoveryFields): LedgerLine {
   const items = results.flatMap(({ stored }) => (stored === null ? [] : [stored]));
   return ledgerLine({
     ...NO_REQUEST,
-    ...{ deliveryId, receivedAt, origin, source, region, jobId, status, context, outcome, items, reason },
+    deliveryId,
+    receivedAt,
+    origin,
+    source,
+    region,
+    jobId,
+    status,
+    context,
+    outcome,
+    items,
+    reason,
     bytes: items.reduce((sum, { size }) => sum + size, 0),
     durationMs: Math.max(0, clock() - startedAt),
     actor: options.actor,

@@ -140,7 +140,10 @@ describe('a merged log', () => {
               step.deaths.map(async (death) => {
                 const { store: own, signal } = dying(store, death);
                 const merger = createMerger({
-                  ...{ store: own, clock, keepSegments: step.keep, objectBytes: step.objectBytes },
+                  store: own,
+                  clock,
+                  keepSegments: step.keep,
+                  objectBytes: step.objectBytes,
                   ...(step.keep !== null && { keepSent: YEAR }),
                 });
                 await merger.run({ signal, since: new Date(0) });

@@ -57,7 +57,8 @@ async function live(seed: number): Promise<void> {
   for (let step = 0; step < STEPS; step += 1) {
     now += oneOf([0.1, 0.3, 1, 5, 12]) * HOUR;
     for (let n = Math.floor(random() * 4); n > 0; n -= 1) {
-      const [region, createdAt] = [oneOf(REGIONS), now - Math.floor(random() * 0.2 * HOUR)];
+      const region = oneOf(REGIONS);
+      const createdAt = now - Math.floor(random() * 0.2 * HOUR);
       const id = await lose({}, { region, createdAt });
       jobs.set(id, { region, createdAt });
       if (random() < 0.3) {

@@ -11,8 +11,14 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 import { until } from '../../../support/until.js';
 
 const PROVEN: ProbeReport = {
-  ...{ writable: true, condition: null, unfit: null, trustworthy: true, findings: [], warnings: [] },
-  ...{ conditionalPut: 'holds', conditionalComplete: 'holds' },
+  writable: true,
+  condition: null,
+  unfit: null,
+  trustworthy: true,
+  findings: [],
+  warnings: [],
+  conditionalPut: 'holds',
+  conditionalComplete: 'holds',
 };
 
 function healthOf(
@@ -22,8 +28,12 @@ function healthOf(
 ): StoreHealth {
   const log = createLogger({ level: 'fatal', destination: { write: () => true } });
   return new StoreHealth(parseConfig({}), {
-    ...{ store, erasures: { has: async () => false }, ledger: { fault } },
-    ...{ log, failures: { failed: () => undefined }, memory: null },
+    store,
+    erasures: { has: async () => false },
+    ledger: { fault },
+    log,
+    failures: { failed: () => undefined },
+    memory: null,
     probe,
   });
 }

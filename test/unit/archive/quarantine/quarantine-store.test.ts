@@ -6,7 +6,8 @@ import { createTrialDecoder } from '../../../../src/operations/actions/decode-qu
 import { quarantinedRequest } from '../../../support/quarantined-request.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
-const [FIRST, SECOND] = ['01K0000000000000000000000A', '01K1000000000000000000000B'];
+const FIRST = '01K0000000000000000000000A';
+const SECOND = '01K1000000000000000000000B';
 const requestOf = (deliveryId: string, jobId: string) => quarantinedRequest({ deliveryId, jobId });
 
 /** Keeps a body of a job with its request and its entry in the index, as the quarantine does. */

@@ -8,7 +8,10 @@ it('does not say that no callbacks came while the receiver that keeps the index 
   const view = {
     refresh: async () => undefined,
     callbacks: async () => ({
-      ...{ hourSince: Date.now() - HOUR, daySince: 0, accepted: new Map(), refused: [] },
+      hourSince: Date.now() - HOUR,
+      daySince: 0,
+      accepted: new Map(),
+      refused: [],
       missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null, bySource: [] },
     }),
     extent: () => ({ since: null, until: new Date(Date.now() - HOUR / 2).toISOString(), missing: [] }),

@@ -64,7 +64,9 @@ describe('the check of retention against lifecycle rules', () => {
     const periods = parseConfig({ retention: all }).retention;
     const of = (keyPrefixes: string[]) =>
       checkRetention({
-        ...{ periods, keyPrefixes, tags: false },
+        periods,
+        keyPrefixes,
+        tags: false,
         daysUntilEnd: (key, tags) => daysUntilEnd(rules, key, tags),
       });
     expect(of(['']).map(({ verdict }) => verdict)).toEqual(['ok']);

@@ -9,14 +9,12 @@ const KEPT = '2026-03-05T00:00:00.000Z';
 function reportOf(missing: number, lines: number) {
   const window = { since: AT, until: AT };
   const builder = buildVerifyReport({
-    ...{
-      startedAt: AT,
-      version: '1',
-      store: 'memory:',
-      window,
-      deep: false,
-      expiredBefore: {},
-    },
+    startedAt: AT,
+    version: '1',
+    store: 'memory:',
+    window,
+    deep: false,
+    expiredBefore: {},
   });
   builder.ledger.lines = lines;
   for (let n = 0; n < missing; n += 1) builder.finding({ ...findingOf(`jobs/j${n}/data`), jobId: `j${n}` });
@@ -27,8 +25,16 @@ function reportOf(missing: number, lines: number) {
 
 function findingOf(key: string): VerifyFinding {
   return {
-    ...{ key, jobId: 'j', kind: 'data', source: null, deliveryId: '01', receivedAt: AT, reason: 'missing' },
-    ...{ expected: { size: 1, sha256: null }, found: null, keptUntil: KEPT },
+    key,
+    jobId: 'j',
+    kind: 'data',
+    source: null,
+    deliveryId: '01',
+    receivedAt: AT,
+    reason: 'missing',
+    expected: { size: 1, sha256: null },
+    found: null,
+    keptUntil: KEPT,
   };
 }
 
@@ -48,8 +54,11 @@ describe('a verify report as text', () => {
 
   it('has a command for each object that is missing or damaged and that the service has no more', () => {
     const damaged = Object.entries({ kept: KEPT, gone: AT, conflict: null }).map(([jobId, keptUntil]) => ({
-      ...{ ...findingOf('jobs/j/data'), jobId, keptUntil },
-      ...{ reason: 'size' as const, found: { size: 2, sha256: null } },
+      ...findingOf('jobs/j/data'),
+      jobId,
+      keptUntil,
+      reason: 'size' as const,
+      found: { size: 2, sha256: null },
     }));
     const missing = [{ ...findingOf('jobs/j/data'), jobId: 'lost', keptUntil: null }];
     const text = formatVerifyReport({ ...reportOf(0, 5), damaged: [...damaged, ...damaged], missing });

@@ -25,7 +25,10 @@ describe('a failing job', () => {
           receivedAt,
         });
       const segments = [1, 2].map((number) => ({
-        ...{ hour: HOUR, writer: 'w', number, written: HOUR + number },
+        hour: HOUR,
+        writer: 'w',
+        number,
+        written: HOUR + number,
         // The line is not the first one of its segment.
         content: contentOf([ledgerLine({ receivedAt }), failed(number)]),
       }));

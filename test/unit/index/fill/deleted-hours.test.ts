@@ -26,8 +26,12 @@ it.each([10, 0])(
       createIndexFiller({ store, index, clock: () => now, reach, retention: DAY, maxBytes: 2 ** 30 });
     const linesLeft = async () => (await index.call('findLines', { limit: 20_000 })).length;
     const question = {
-      ...{ range: { since: 0, until: now }, parts: WHOLE, by: 'context.customer' as const },
-      ...{ limit: 1, refusals: [], lastSince: now },
+      range: { since: 0, until: now },
+      parts: WHOLE,
+      by: 'context.customer' as const,
+      limit: 1,
+      refusals: [],
+      lastSince: now,
     };
     const counted = async () => [
       await index.call('countLines'),

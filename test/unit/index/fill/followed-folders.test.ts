@@ -21,9 +21,18 @@ describe('what was sent to a subscriber', () => {
 
   function send(subscriber: string): void {
     const attempt = {
-      ...{ v: 1, event: 'event', jobId: 'job', source: null, type: 'job.stored' },
-      ...{ at: new Date(WRITTEN).toISOString(), status: 204, error: null, attempt: 1 },
-      ...{ ended: 'delivered', durationMs: 3, line: null },
+      v: 1,
+      event: 'event',
+      jobId: 'job',
+      source: null,
+      type: 'job.stored',
+      at: new Date(WRITTEN).toISOString(),
+      status: 204,
+      error: null,
+      attempt: 1,
+      ended: 'delivered',
+      durationMs: 3,
+      line: null,
     };
     const key = segmentKey({ hour: hourAt(WRITTEN), writer: `${subscriber}/w`, number: 1 });
     store.put(key, `${JSON.stringify(attempt)}\n`, WRITTEN);
@@ -31,7 +40,12 @@ describe('what was sent to a subscriber', () => {
 
   const filler = (reach: number) =>
     createIndexFiller({
-      ...{ store, index, clock: () => now, reach, retention: HOUR, maxBytes: 2 ** 30 },
+      store,
+      index,
+      clock: () => now,
+      reach,
+      retention: HOUR,
+      maxBytes: 2 ** 30,
       subscribers: ['crm'],
     });
 

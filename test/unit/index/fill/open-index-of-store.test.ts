@@ -10,8 +10,12 @@ import { until } from '../../../support/until.js';
 it('starts one worker in the place of one that ended, however many ask meanwhile', async () => {
   const workers: IndexWorker[] = [];
   const index = openIndexOfStore({
-    ...{ store: createMemoryStore(), filesFor: () => ({ path: null }), clock: () => Date.now() },
-    ...{ reach: 1, retention: 1, maxBytes: 2 ** 30 },
+    store: createMemoryStore(),
+    filesFor: () => ({ path: null }),
+    clock: () => Date.now(),
+    reach: 1,
+    retention: 1,
+    maxBytes: 2 ** 30,
     async startIndex(files, storeId) {
       const worker = await indexInThread(files, storeId);
       workers.push(worker);
@@ -31,8 +35,11 @@ it('opens the index of a store once when that is marked, however many ask meanwh
   const places: (string | null)[] = [];
   const index = openIndexOfStore({
     store: { ...createMemoryStore(), identity: async () => id },
-    ...{ filesFor: () => ({ path: null }), clock: () => Date.now() },
-    ...{ reach: 1, retention: 1, maxBytes: 2 ** 30 },
+    filesFor: () => ({ path: null }),
+    clock: () => Date.now(),
+    reach: 1,
+    retention: 1,
+    maxBytes: 2 ** 30,
     startIndex(files, storeId) {
       started += 1;
       return indexInThread(files, storeId);
@@ -60,8 +67,11 @@ describe('a question that takes long', () => {
     const workers: IndexWorker[] = [];
     const index = openIndexOfStore({
       store: { ...createMemoryStore(), identity: async () => 'store' },
-      ...{ filesFor: () => ({ path: join(folder.path, 'index.sqlite') }), clock: () => Date.now() },
-      ...{ reach: 1, retention: 1, maxBytes: 2 ** 30 },
+      filesFor: () => ({ path: join(folder.path, 'index.sqlite') }),
+      clock: () => Date.now(),
+      reach: 1,
+      retention: 1,
+      maxBytes: 2 ** 30,
       async startIndex(files, storeId) {
         const worker = await indexInThread(files, storeId);
         workers.push(worker);

@@ -30,8 +30,12 @@ describe('what the index cannot read of the ledger', () => {
     for (let segment = 0; segment < 3; segment += 1) putSegment(store, WRITTEN, [ledgerLine(), ledgerLine()]);
     index = await indexInThread({ path: null }, 'store');
     filler = createIndexFiller({
-      ...{ store, index, clock: () => now },
-      ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+      store,
+      index,
+      clock: () => now,
+      reach: 30 * 24 * HOUR,
+      retention: 7 * 24 * HOUR,
+      maxBytes: 2 ** 30,
     });
   });
   afterEach(() => index.close());
@@ -138,8 +142,11 @@ describe('what the index cannot read of the ledger', () => {
           withUnreadable(store, (key) => denied.includes(key)),
           [0],
         ),
-        ...{ index, clock: () => now },
-        ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+        index,
+        clock: () => now,
+        reach: 30 * 24 * HOUR,
+        retention: 7 * 24 * HOUR,
+        maxBytes: 2 ** 30,
       });
     });
 
@@ -195,8 +202,12 @@ describe('what the index cannot read of the ledger', () => {
       denied = [];
       filler = createIndexFiller({
         store: retryingReads(withUnlistable(store, () => denied)),
-        ...{ index, clock: () => now, subscribers: ['crm'] },
-        ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+        index,
+        clock: () => now,
+        subscribers: ['crm'],
+        reach: 30 * 24 * HOUR,
+        retention: 7 * 24 * HOUR,
+        maxBytes: 2 ** 30,
       });
     });
 
@@ -272,8 +283,12 @@ describe('what the index cannot read of the ledger', () => {
   it('is read again also where each process that fills the index ends at once', async () => {
     const begin = () =>
       createIndexFiller({
-        ...{ store, index, clock: () => now },
-        ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+        store,
+        index,
+        clock: () => now,
+        reach: 30 * 24 * HOUR,
+        retention: 7 * 24 * HOUR,
+        maxBytes: 2 ** 30,
       });
     const putBack = takeOut([FIRST]);
     await fillAll(begin());
@@ -344,7 +359,11 @@ describe('what the index cannot read of the ledger', () => {
     now += MINUTE;
     const listing = createIndexFiller({
       store: partialListings(store, (key) => key.includes('/r~')),
-      ...{ index, clock: () => now, reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+      index,
+      clock: () => now,
+      reach: 30 * 24 * HOUR,
+      retention: 7 * 24 * HOUR,
+      maxBytes: 2 ** 30,
     });
     await expect(listing.takeNew()).rejects.toThrow('is not whole');
     expect((await index.call('state')).until).toBe(until);
@@ -360,7 +379,11 @@ describe('what the index cannot read of the ledger', () => {
     const leavingOut = (folder: string) =>
       createIndexFiller({
         store: partialListings(store, (key) => key.includes(folder)),
-        ...{ index, clock: () => now, reach: 30 * DAY, retention: 7 * DAY, maxBytes: 2 ** 30 },
+        index,
+        clock: () => now,
+        reach: 30 * DAY,
+        retention: 7 * DAY,
+        maxBytes: 2 ** 30,
       });
 
     async function merged(): Promise<void> {
@@ -411,7 +434,11 @@ describe('what the index cannot read of the ledger', () => {
   it('are not claimed to be in while an hour is read again, also when that fails', async () => {
     let isFull = false;
     const failing = createIndexFiller({
-      ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+      store,
+      clock: () => now,
+      reach: 30 * 24 * HOUR,
+      retention: 7 * 24 * HOUR,
+      maxBytes: 2 ** 30,
       index: {
         call(name, ...values) {
           if (isFull && name === 'apply') throw new Error('no space');

@@ -141,7 +141,8 @@ describe('missed callbacks of the last day', () => {
   });
 
   it('are none of jobs whose callback had brought what recovery fetched again, because it was lost from the store', () => {
-    const [transcript, data] = [itemOf('transcript.json-v2'), itemOf('data')];
+    const transcript = itemOf('transcript.json-v2');
+    const data = itemOf('data');
     const lines = [
       ...['lost', 'partly'].map((job) => ({ ...accepted(90, job), items: [transcript] })),
       { ...accepted(90, 'quarantined'), outcome: 'quarantined' as const },

@@ -3,8 +3,16 @@ import { LINE_FILTER_NAMES } from '../../../../src/domain/line-filters.js';
 import { matches } from '../../../../src/index/queries/find-lines.js';
 
 const LINE = {
-  ...{ id: 1, origin: 'callback', outcome: 'stored', source: 'intake', region: 'eu1', status: 'success' },
-  ...{ credential: 'main', reason: null, actor: 'anna', event: null },
+  id: 1,
+  origin: 'callback',
+  outcome: 'stored',
+  source: 'intake',
+  region: 'eu1',
+  status: 'success',
+  credential: 'main',
+  reason: null,
+  actor: 'anna',
+  event: null,
 } as const;
 
 describe('a filter of Deliveries', () => {

@@ -15,7 +15,10 @@ it('a part of a context value is found however many newer values of other source
     ]);
   }
   const found = index.matchJobs({
-    ...{ text: 'acme', match: 'part', names: ['customer'], limit: 20 },
+    text: 'acme',
+    match: 'part',
+    names: ['customer'],
+    limit: 20,
     scope: new Set(['mine']),
   });
   expect(found.map(({ by, place }) => [by, place.number])).toEqual([['context', 1]]);

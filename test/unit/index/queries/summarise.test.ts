@@ -5,8 +5,11 @@ import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 
 const HOUR = Date.parse('2026-03-04T12:00:00.000Z');
 const ALL = {
-  ...{ range: { since: HOUR, until: HOUR + 3_600_000 }, parts: WHOLE },
-  ...{ limit: 9, refusals: [], lastSince: HOUR },
+  range: { since: HOUR, until: HOUR + 3_600_000 },
+  parts: WHOLE,
+  limit: 9,
+  refusals: [],
+  lastSince: HOUR,
 };
 
 /** Jobs with a missed callback: all, and by group. */

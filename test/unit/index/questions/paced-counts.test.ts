@@ -71,8 +71,11 @@ describe('how often callbacks are counted', () => {
       ledgerLine({ receivedAt: new Date(NOW).toISOString(), jobId: 'a', source: 'big' }),
       ledgerLine({ receivedAt: new Date(NOW).toISOString(), jobId: 'b', source: 'small' }),
       ledgerLine({
-        ...{ receivedAt: new Date(NOW).toISOString(), jobId: 'c', source: 'small' },
-        ...{ origin: 'recovery', outcome: 'recovered' },
+        receivedAt: new Date(NOW).toISOString(),
+        jobId: 'c',
+        source: 'small',
+        origin: 'recovery',
+        outcome: 'recovered',
       }),
     ];
     const { missed } = await createCallbackCounts(indexWith(lines).calls, () => NOW)(null);

@@ -5,7 +5,9 @@ import { createSentQuestions } from '../../../../src/index/sent/sent-questions.j
 const QUERY = { events: ['job.stored'], sources: [], before: 0, hours: {} };
 
 it('counts what waits for a subscriber each time while that is little, and the more rarely the more it is', async () => {
-  let [now, events, asked] = [0, 49, 0];
+  let now = 0;
+  let events = 49;
+  let asked = 0;
   const calls = {
     async call() {
       asked += 1;

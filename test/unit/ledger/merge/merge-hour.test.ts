@@ -68,7 +68,9 @@ describe('hours that cannot be read', () => {
     now = START + 48 * HOUR;
     const merge = (denied: readonly string[]) =>
       createMerger({
-        ...{ store: withUnlistable(open, () => denied), clock: () => now, keepSegments: null },
+        store: withUnlistable(open, () => denied),
+        clock: () => now,
+        keepSegments: null,
       }).run();
     const { hours, faults } = await merge([`ledger/${folder}`, 'outbox/crm/sent/']);
     expect(hours).toBe(1);
@@ -112,7 +114,8 @@ describe('hours that cannot be read', () => {
   it('end the run when the store does not answer any more', async () => {
     const merger = createMerger({
       store: { ...broken, identity: () => Promise.reject(new StoreError('identity', 'away')) },
-      ...{ clock: () => now, keepSegments: null },
+      clock: () => now,
+      keepSegments: null,
     });
     expect((await merger.run()).faults.at(-1)).toEqual({
       hour: null,

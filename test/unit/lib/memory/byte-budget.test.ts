@@ -280,7 +280,9 @@ describe('the byte budget', () => {
 
   it('ends the wait of a lease that closes, and counts what it holds until that is given back', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
-    const [holder, reserver, waiter] = [budget.lease(), budget.lease(), budget.lease()];
+    const holder = budget.lease();
+    const reserver = budget.lease();
+    const waiter = budget.lease();
     takeAll(budget, holder, PART / 4); // the common pool
     await taken(reserver, PART);
     const ended = expect(waiter.take(PART)).rejects.toBeInstanceOf(LeaseClosedError);
@@ -319,7 +321,8 @@ describe('the byte budget', () => {
 
   it('does not let a younger delivery overtake the head of the queue', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
-    const [holder, reserver] = [budget.lease(), budget.lease()];
+    const holder = budget.lease();
+    const reserver = budget.lease();
     await taken(holder, (PART * 3) / 4);
     await taken(reserver, PART); // the reserve
     const older = budget.lease();
@@ -527,7 +530,10 @@ interface Plan {
 /** As a delivery does: grows in steps up to a part, hands that on, goes on; or its sender leaves after some chunks. */
 async function upload(budget: ByteBudget, plan: Plan, look: () => void): Promise<'stored' | 'gone'> {
   const lease = budget.lease({ expected: plan.announced ? plan.size : null });
-  let [came, part, paid, chunks] = [0, 0, 0, 0];
+  let came = 0;
+  let part = 0;
+  let paid = 0;
+  let chunks = 0;
   const handOn = async () => {
     const bytes = paid;
     [part, paid] = [0, 0];

@@ -11,7 +11,8 @@ const CHUNK = Buffer.alloc(64 * KIB, 7);
 function memory(part = PART): Memory & { held(): number; advance(ms: number): void; other: BudgetLease } {
   let time = 0;
   const budget = new ByteBudget({ total: 64 * part, reserve: part, now: () => time });
-  const [lease, other] = [budget.lease(), budget.lease()];
+  const lease = budget.lease();
+  const other = budget.lease();
   const pool = createBufferPool({ largest: part, most: 4 * part });
   const advance = (ms: number) => {
     time += ms;
@@ -106,7 +107,8 @@ describe('a part buffer', () => {
 
   it('takes a chunk at once when its memory is there, and changes nothing when it is not', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
-    const [lease, other] = [budget.lease(), budget.lease()];
+    const lease = budget.lease();
+    const other = budget.lease();
     const pool = createBufferPool({ largest: PART, most: PART });
     const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
     expect(buffer.bytes()).toHaveLength(0);
@@ -165,7 +167,8 @@ describe('a part buffer', () => {
 
   it('gives back what it waited for when it was released meanwhile', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
-    const [hog, lease] = [budget.lease(), budget.lease()];
+    const hog = budget.lease();
+    const lease = budget.lease();
     await hog.take(PART);
     await hog.take(PART);
     const pool = createBufferPool({ largest: PART, most: PART });

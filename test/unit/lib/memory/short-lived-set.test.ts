@@ -8,7 +8,8 @@ describe('a set of short-lived objects', () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const objects = Array.from({ length: 10 }, () => ({ setIndex: -1 }));
-        const [set, oracle] = [new ShortLivedSet(), new Set()];
+        const set = new ShortLivedSet();
+        const oracle = new Set();
         for (const { adds, index } of taken) {
           const member = objects[index] as { setIndex: number };
           if (adds) set.add(member);

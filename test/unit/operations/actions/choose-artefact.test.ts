@@ -77,15 +77,25 @@ describe('choosing a version', () => {
     expect(await readAll(place.store, conflictOf(FIRST))).toEqual(FIRST);
     expect(lines).toEqual([line]);
     expect(line).toMatchObject({
-      ...{ outcome: 'chosen', origin: 'replay', jobId: 'job1', source: 'default', region: 'eu1' },
-      ...{ status: 'success', actor: 'ops', reason: 'it is right', context: { call: '7' } },
+      outcome: 'chosen',
+      origin: 'replay',
+      jobId: 'job1',
+      source: 'default',
+      region: 'eu1',
+      status: 'success',
+      actor: 'ops',
+      reason: 'it is right',
+      context: { call: '7' },
       items: [
         { key: TEXT, sha256: sha(SECOND), outcome: 'created' },
         { key: conflictOf(FIRST), sha256: sha(FIRST), size: FIRST.length, outcome: 'conflict' },
       ],
     });
     expect((await place.store.head(TEXT))?.metadata).toMatchObject({
-      ...{ 'job-id': 'job1', kind: 'transcript.json-v2', sha256: sha(SECOND), replaced: sha(FIRST) },
+      'job-id': 'job1',
+      kind: 'transcript.json-v2',
+      sha256: sha(SECOND),
+      replaced: sha(FIRST),
     });
     expect(await keysOf(place.store, '.conflicts/jobs/job1/choices/')).toEqual([]);
   });
@@ -121,7 +131,8 @@ describe('choosing a version', () => {
   });
 
   it('chooses media that was streamed, whose hash is not in its name', async () => {
-    const [first, second] = [randomContent(PART + 5), randomContent(2 * PART + 7)];
+    const first = randomContent(PART + 5);
+    const second = randomContent(2 * PART + 7);
     await deliver(first, MEDIA);
     const [kept] = await deliver(second, MEDIA);
     await choose(kept?.key ?? '');

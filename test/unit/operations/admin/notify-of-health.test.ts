@@ -101,7 +101,8 @@ describe('notices of health', () => {
   });
 
   it('are sent once when a replica stops and another goes on', async () => {
-    const [one, other] = [replica('a'), replica('b')];
+    const one = replica('a');
+    const other = replica('b');
     issues = [QUARANTINE];
     await pass(OPEN_AFTER + 60_000, one, other);
     await one.stop();

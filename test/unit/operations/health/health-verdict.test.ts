@@ -26,7 +26,14 @@ const VERIFIED = {
   startedAt: '2026-11-15T03:41:00Z',
   finishedAt: '2026-11-15T04:00:00Z',
   window: { since: '2026-10-16T03:41:00Z', until: '2026-11-15T03:41:00Z' },
-  ...{ deep: false, complete: true, checked: 9, bytes: 900, missing: 0, damaged: 0, refetch: [], faults: [] },
+  deep: false,
+  complete: true,
+  checked: 9,
+  bytes: 900,
+  missing: 0,
+  damaged: 0,
+  refetch: [],
+  faults: [],
 };
 const CALLBACKS: CallbackFacts = {
   hourSince: NOW - 3_600_000,
@@ -68,8 +75,12 @@ const WELL: VerdictFacts = {
 };
 const NO_ANSWER = { reason: 'no answer', since: null };
 const EXPIRING = {
-  ...{ source: 's', credential: 'c', state: 'expiring' as const, expires: '2026-11-23T12:00:00.000Z' },
-  ...{ notBefore: null, lastUsedAt: null },
+  source: 's',
+  credential: 'c',
+  state: 'expiring' as const,
+  expires: '2026-11-23T12:00:00.000Z',
+  notBefore: null,
+  lastUsedAt: null,
 };
 const EXPIRED = { ...EXPIRING, state: 'expired' as const, expires: '2026-11-19T12:00:00.000Z' };
 const VALID = { ...EXPIRING, credential: 'd', state: 'in-use' as const, expires: null };
@@ -98,11 +109,17 @@ interface Expected<Code extends IssueCode> {
 }
 
 const DENIED: IssueParams['store-denied'] = {
-  ...{ prefix: 'jobs/', sources: ['a', 'b'], reason: 'permission denied', condition: 'denied' },
+  prefix: 'jobs/',
+  sources: ['a', 'b'],
+  reason: 'permission denied',
+  condition: 'denied',
   since: '2026-11-20T11:00:00Z',
 };
 const WORK_DENIED: IssueParams['work-denied'] = {
-  ...{ prefix: 'replays/', work: 'replaying', reason: 'access denied', condition: 'denied' },
+  prefix: 'replays/',
+  work: 'replaying',
+  reason: 'access denied',
+  condition: 'denied',
   since: '2026-11-20T11:00:00Z',
 };
 const REPLACED = { was: 'one', is: 'two', seenAt: '2026-11-19T12:00:00Z' };
@@ -120,7 +137,12 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     },
     is: 'callbacks warning',
     params: {
-      ...{ source: 's', cause: 'query-invalid', unit: 'jobs', refused: 5, accepted: 7, sinceAccepted: 0 },
+      source: 's',
+      cause: 'query-invalid',
+      unit: 'jobs',
+      refused: 5,
+      accepted: 7,
+      sinceAccepted: 0,
       since: '2026-11-20T11:50:00.000Z',
     },
     text: 'The callbacks of 5 jobs to s were rejected since 2026-11-20T11:50:00.000Z: the query had no valid id and status. In the last hour 7 were accepted, and none was rejected after them.',
@@ -249,7 +271,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     },
     is: 'failures failing',
     params: {
-      ...{ jobs: 1201, outcomes: { failed: 1, refused: 1200 } },
+      jobs: 1201,
+      outcomes: { failed: 1, refused: 1200 },
       since: '2026-11-20T07:52:00.000Z',
     },
     text: '1,201 jobs are failing: 1 not fetched, 1,200 refused. The oldest has been open since 2026-11-20T07:52:00.000Z.',
@@ -335,8 +358,11 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: { credentials: [EXPIRING] },
     is: 'credentials warning',
     params: {
-      ...{ source: 's', credential: 'c', expires: '2026-11-23T12:00:00.000Z' },
-      ...{ lastUsedAt: null, successor: null },
+      source: 's',
+      credential: 'c',
+      expires: '2026-11-23T12:00:00.000Z',
+      lastUsedAt: null,
+      successor: null,
     },
     text: 'The credential s/c expires at 2026-11-23T12:00:00.000Z.',
     remedy: 'Add its successor to sources.s.credentials, restart, and submit jobs with it.',
@@ -356,7 +382,9 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   'subscriber-paused': {
     facts: subscribed({
       ...SUBSCRIBER,
-      ...{ openSince: '2026-11-20T11:58:00.000Z', lagSeconds: 120, lastError: ANSWERED_503 },
+      openSince: '2026-11-20T11:58:00.000Z',
+      lagSeconds: 120,
+      lastError: ANSWERED_503,
     }),
     is: 'subscribers warning',
     params: { subscriber: 'crm', since: '2026-11-20T11:58:00.000Z', status: 503, error: null },
@@ -580,12 +608,11 @@ describe('the verdict', () => {
 
   it('counts the failing jobs that the index has, whatever of the ledger is not in it or cannot be read', () => {
     const failing = {
-      ...{
-        failing: { failed: 14 },
-        failingSince: '2026-11-20T07:52:00Z',
-        retentionEnds: '2026-11-27T07:52:00Z',
-      },
-      ...{ isIndexed: false, ledger: { ...WELL.ledger, state: 'loading', error: 'no list' } as const },
+      failing: { failed: 14 },
+      failingSince: '2026-11-20T07:52:00Z',
+      retentionEnds: '2026-11-27T07:52:00Z',
+      isIndexed: false,
+      ledger: { ...WELL.ledger, state: 'loading', error: 'no list' } as const,
     };
     const { issues } = verdictOf({ ...WELL, ...failing }, NOW);
     expect(issues.map((issue) => describeIssue(issue).text)).toEqual(

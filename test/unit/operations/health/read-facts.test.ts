@@ -5,7 +5,10 @@ import type { Issue } from '../../../../src/operations/issues/issues.js';
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const INDEX = { since: null, until: '2026-11-20T11:59:59.000Z', missing: [] };
 const CALLBACKS = {
-  ...{ hourSince: NOW - 3_600_000, daySince: NOW - 86_400_000, accepted: new Map(), refused: [] },
+  hourSince: NOW - 3_600_000,
+  daySince: NOW - 86_400_000,
+  accepted: new Map(),
+  refused: [],
   missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null },
 };
 const status = { state: 'ready', error: null, rows: 0, refreshedAt: INDEX.until, changedAt: null };

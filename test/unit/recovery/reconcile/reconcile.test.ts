@@ -91,7 +91,8 @@ describe('a failed job that the list shows no more', () => {
 describe('a list', () => {
   it('is enough where it holds the configuration, or at least the entries', async () => {
     const { simulator, parts, lose } = fixture;
-    const [first, second] = [await lose(), await lose()];
+    const first = await lose();
+    const second = await lose();
     const entries = simulator.job(first)?.config.notification_config;
     const jobs = [
       { ...simulator.job(first), config: { notification_config: entries } },
@@ -108,7 +109,8 @@ describe('a list', () => {
 
   it('without a configuration that cannot be read either is reported, and the other jobs are fetched', async () => {
     const { simulator, parts, lose } = fixture;
-    const [first, second] = [await lose(), await lose()];
+    const first = await lose();
+    const second = await lose();
     const { config: _config, ...bare } = simulator.job(first) ?? { config: null };
     answer('list', 200, { region: 'eu1', body: { jobs: [bare, simulator.job(second)] } });
     answer('record', 503);

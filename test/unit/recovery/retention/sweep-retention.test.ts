@@ -71,7 +71,9 @@ function newArchive() {
   }
 
   const parts = (periods: RetentionPeriods, now = NOW) => ({
-    ...{ store, ledger, periods },
+    store,
+    ledger,
+    periods,
     clock: () => now,
   });
   return { directory, store, ledger, lines, put, keys, parts };
@@ -177,7 +179,11 @@ describe('a sweep by age', () => {
     ]);
     for (const { v, origin, outcome, items, reason, receivedAt } of lines) {
       expect({ v, origin, outcome, items, reason, receivedAt }).toEqual({
-        ...{ v: 1, origin: 'retention', outcome: 'expired', items: [], reason: null },
+        v: 1,
+        origin: 'retention',
+        outcome: 'expired',
+        items: [],
+        reason: null,
         receivedAt: new Date(NOW).toISOString(),
       });
     }
@@ -286,7 +292,8 @@ describe('a sweep by age', () => {
     const recorded = new Set<string>();
     const sweep = () =>
       sweepRetention({
-        ...{ ...parts(PERIODS), recorded },
+        ...parts(PERIODS),
+        recorded,
         store: stuckAt(store, (key) => isStuck && key === stuck),
       });
     await sweep();

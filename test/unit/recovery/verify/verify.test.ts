@@ -204,7 +204,8 @@ describe('verify', () => {
   });
 
   it('knows an erasure by its ledger line, without the mark, and misses what was stored afterwards', async () => {
-    const [before, after] = [put('jobs/j/data', 'before'), put('jobs/j/data', 'after')];
+    const before = put('jobs/j/data', 'before');
+    const after = put('jobs/j/data', 'after');
     putSegment(store, AT, [
       lineOf('j', [before]),
       lineOf('j', [], { receivedAt: '2026-03-05T00:00:00.000Z', origin: 'admin', outcome: 'erased' }),
@@ -254,14 +255,20 @@ describe('verify', () => {
     const { archive } = archiveOver(store);
     const ledger = createLedger({ store, replica: 'r', clock: () => Date.parse(AT) });
     const context = {
-      ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },
+      deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ',
+      jobId: 'session',
+      source: 'default',
+      region: null,
       origin: 'realtime',
-      ...{ receivedAt: AT, keyPrefix: '' },
+      receivedAt: AT,
+      keyPrefix: '',
     } as const;
     const file = { kind: 'transcript.txt', contentType: 'text/plain', content: 'Hello.' } as const;
     await archiveSession(archive, ledger, context, [file], {
       report: { acknowledged: { frames: 1, bytes: 5, seconds: null } } as SessionReport,
-      ...{ reason: null, detail: null, finishedAt: AT },
+      reason: null,
+      detail: null,
+      finishedAt: AT,
     });
     expect((await run()).outcomes).toMatchObject({ intact: 1 });
     store.objects.delete('jobs/session/transcript.txt');

@@ -58,7 +58,8 @@ describe('a listing of files', () => {
   it('goes on beside an object that cannot be read, and reports it', async () => {
     // The path of the file, but not that of its folder, is longer than the system takes.
     const deep = folder + `/${'x'.repeat(199)}`.repeat(20);
-    const [directory, name] = [deep.slice(0, 3945), 'y'.repeat(200)];
+    const directory = deep.slice(0, 3945);
+    const name = 'y'.repeat(200);
     await mkdir(directory, { recursive: true });
     store = createFileStore({ directory, partSize: 1024, fsync: false });
     await store.create('a/open', Buffer.from('content'), HEADERS);

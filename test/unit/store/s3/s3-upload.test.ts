@@ -124,7 +124,8 @@ describe('an S3 upload in parts', () => {
   it('announces the CRC-32 of the whole object, which the store compares at the end', async () => {
     await under.close();
     under = await openStandInStore({ checksum: 'crc32' });
-    const [first, last] = [Buffer.alloc(PART, 'a'), Buffer.from('end')];
+    const first = Buffer.alloc(PART, 'a');
+    const last = Buffer.from('end');
     await (await written()).complete();
     expect(requests('CreateUpload')[0]?.headers).toMatchObject({
       'x-amz-checksum-algorithm': 'CRC32',

@@ -316,7 +316,10 @@ describe('a follower of the ledger', () => {
         return segment;
       };
       return {
-        ...{ ...all, follower, write, over },
+        ...all,
+        follower,
+        write,
+        over,
         block: (segment: string) => {
           key = find(store, segment);
         },

@@ -33,7 +33,10 @@ it.each([
   [503, false],
 ])('%i is delivered: %s', async (status, delivered) => {
   expect(await resultOf((response) => response.writeHead(status).end())).toMatchObject({
-    ...{ status, delivered, error: null, retryAfterMs: null },
+    status,
+    delivered,
+    error: null,
+    retryAfterMs: null,
   });
 });
 

@@ -176,13 +176,15 @@ it('holds up no others for events that always fail', async () => {
 it('asks for the line of an event that waits with pauses while the store does not give it', async () => {
   let lookups = 0;
   const waiting = {
-    ...{
-      id: 'e1',
-      jobId: 'job-1',
-      segment: { hour: 'h', writer: 'w', number: 1 },
-      receivedAt: new Date(0).toISOString(),
-    },
-    ...{ source: null, firstTriedAt: Date.now(), nextTryAt: Date.now(), attempts: 1, history: [] },
+    id: 'e1',
+    jobId: 'job-1',
+    segment: { hour: 'h', writer: 'w', number: 1 },
+    receivedAt: new Date(0).toISOString(),
+    source: null,
+    firstTriedAt: Date.now(),
+    nextTryAt: Date.now(),
+    attempts: 1,
+    history: [],
   };
   const { sender, asked } = senderOf(() => answerOf(200), {
     state: { claim: 1, waiting: [waiting], batches: [], openSince: null },

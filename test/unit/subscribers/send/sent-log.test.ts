@@ -8,14 +8,27 @@ import { createMemoryStore, type MemoryStore } from '../../../support/store/memo
 const NOW = Date.parse('2026-03-04T05:59:00.000Z');
 
 const attempt = (event: string): Omit<SentAttempt, 'v'> => ({
-  ...{ event, jobId: 'job1', source: 'intake', type: 'job.stored', at: '2026-03-04T05:59:00.000Z' },
-  ...{ status: 200, error: null, attempt: 1, ended: 'delivered', durationMs: 3, line: null },
+  event,
+  jobId: 'job1',
+  source: 'intake',
+  type: 'job.stored',
+  at: '2026-03-04T05:59:00.000Z',
+  status: 200,
+  error: null,
+  attempt: 1,
+  ended: 'delivered',
+  durationMs: 3,
+  line: null,
 });
 
 function sentLog(store: MemoryStore, options: Partial<SentLogOptions> = {}) {
   const errors: unknown[] = [];
   const log = createSentLog({
-    ...{ store, subscriber: 'crm', replica: 'replica-a', clock: () => NOW, interval: 20 },
+    store,
+    subscriber: 'crm',
+    replica: 'replica-a',
+    clock: () => NOW,
+    interval: 20,
     onError: (error) => errors.push(error),
     ...options,
   });

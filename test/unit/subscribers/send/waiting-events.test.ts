@@ -57,7 +57,9 @@ it('names a batch that is gone until its events are no longer tried', async () =
   let now = NOW;
   const events = createWaitingEvents({
     state: { claim: 7, waiting: [], batches },
-    ...{ documents, clock: () => now, times: RETRY_TIMES },
+    documents,
+    clock: () => now,
+    times: RETRY_TIMES,
   });
   await expect(events.move(now)).rejects.toThrow('waiting/6-1.json is gone or damaged: bring it back, or');
   expect(events.batches()).toHaveLength(1);

@@ -75,7 +75,10 @@ function replica(store: MemoryStore, clock: { ms: number }) {
   const source = { contents: ['transcript'], maxBytes: 100_000, keyPrefix: '', context: [] } as const;
   const byName = new Map([['default', source]]);
   const release = {
-    ...{ archive, ledger, sources: byName, view: EMPTY_INDEX },
+    archive,
+    ledger,
+    sources: byName,
+    view: EMPTY_INDEX,
     quarantine: createQuarantineStore(store),
   };
   const recoveryParts = { ...recovery.parts, store, archive, ledger };
@@ -125,8 +128,15 @@ const QUARANTINED = ulid();
 async function fill(store: MemoryStore): Promise<void> {
   const { archive } = archiveOver(store, 32);
   const staged = archive.begin({
-    ...{ deliveryId: ulid(), jobId, status: 'success', source: 'default', region: null },
-    ...{ origin: 'callback', receivedAt: '2026-01-02T03:04:05.678Z', keyPrefix: '', context: null },
+    deliveryId: ulid(),
+    jobId,
+    status: 'success',
+    source: 'default',
+    region: null,
+    origin: 'callback',
+    receivedAt: '2026-01-02T03:04:05.678Z',
+    keyPrefix: '',
+    context: null,
   });
   const item = staged.open({ identify: () => ({ kind: 'jobinfo', contentType: 'application/json' }) });
   await item.write(Buffer.from(SECRET));

@@ -5,7 +5,8 @@ describe('a gate of bytes', () => {
   it('never lets in more than there is room for, and everything in its turn', async () => {
     const gate = createByteGate(100);
     const order: number[] = [];
-    let [held, most] = [0, 0];
+    let held = 0;
+    let most = 0;
     const sizes = [60, 60, 10, 500, 0, 100, 40, 40, 40];
     await Promise.all(
       sizes.map((bytes, index) =>

@@ -94,7 +94,10 @@ it('a replica that goes on after another reads first what that one did', async (
   const state = { ...NEW_REPLAY, selector: { kind: 'release' }, total: 1 } as const;
   await replays.create(state, [BODY]);
   const parts = {
-    ...{ replays, owner: 'other', busy: () => false, recovery: { concurrency: 1 } },
+    replays,
+    owner: 'other',
+    busy: () => false,
+    recovery: { concurrency: 1 },
     release: { quarantine: { request, withBody }, view: { bodies } },
     notify: { view: { refresh: async () => void calls.push('refresh') } },
     ledger: { append: async () => undefined },

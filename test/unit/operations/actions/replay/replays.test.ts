@@ -41,7 +41,7 @@ it('a replay that is not on record is neither started nor cancelled', async () =
   const replays = createReplayStore(createMemoryStore());
   const { replayId } = NEW_REPLAY;
   const ledger = { append: async () => Promise.reject(new StoreError('create', 'the ledger is denied')) };
-  const view = { ...{ lines: async function* () {} }, requireReach: async () => {}, refresh: async () => {} };
+  const view = { lines: async function* () {}, requireReach: async () => {}, refresh: async () => {} };
   const bodies = async () => ({ bodies: [], nextCursor: null, unread: [] });
   const options = { replays, owner: 'r', ledger, view: { ...view, bodies } };
   const acting = createReplays(options as unknown as ReplaysOptions);

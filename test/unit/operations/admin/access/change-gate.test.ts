@@ -18,7 +18,8 @@ function settling(promise: Promise<unknown>) {
 describe('changes in flight', () => {
   it('end when both the change and its response have ended, in either order', async () => {
     const gate = createChangeGate();
-    const [answered, left] = [response(), response()];
+    const answered = response();
+    const left = response();
     const { promise: slow, resolve: end } = Promise.withResolvers<string>();
     expect(await gate.pass(answered, async () => 'at once')).toBe('at once');
     const abandoned = gate.pass(left, () => slow);

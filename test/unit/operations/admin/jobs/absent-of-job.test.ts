@@ -15,12 +15,17 @@ const retained = {
 
 const stored = (days: number, key: string, kind = 'data', outcome = 'created', more: object = {}) =>
   ledgerLine({
-    ...{ receivedAt: at(days), ...more },
+    receivedAt: at(days),
+    ...more,
     items: [{ kind, key, size: 5, sha256: 'ab', outcome } as never],
   });
 const swept = (days: number, kind: string, objects = 1) =>
   ledgerLine({
-    ...{ receivedAt: at(days), origin: 'retention', outcome: 'expired', items: [], bytes: 7 },
+    receivedAt: at(days),
+    origin: 'retention',
+    outcome: 'expired',
+    items: [],
+    bytes: 7,
     expired: { kind, objects } as never,
   });
 

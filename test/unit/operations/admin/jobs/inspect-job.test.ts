@@ -33,7 +33,11 @@ async function partsOf(store: MemoryStore, options: { reach?: number } = {}): Pr
   const retained = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
   const clock = () => Date.parse(NOW);
   return {
-    ...{ store, keyPrefixes: [''], view, fresh: async () => {}, retention: 7 * DAY },
+    store,
+    keyPrefixes: [''],
+    view,
+    fresh: async () => {},
+    retention: 7 * DAY,
     records,
     quarantine,
     retained,
@@ -209,7 +213,8 @@ describe('inspectJob', () => {
     expect(since).not.toBeNull();
     for (const scope of [null, new Set(['default'])])
       expect(await inspectJob(parts, 'j1', scope)).toMatchObject({
-        ...{ artefacts: [], timeline: [] },
+        artefacts: [],
+        timeline: [],
         index: { since, missing: [] },
       });
     expect(await inspectJob(await partsOf(store, { reach: 7 * DAY }), 'j1')).toBe('not-configured');

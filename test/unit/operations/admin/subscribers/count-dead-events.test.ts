@@ -15,7 +15,11 @@ function storeWith(count: number, of: (n: number) => string | null, before?: Bef
   const store = createMemoryStore(before);
   for (let n = 0; n < count; n += 1) {
     const dead = {
-      ...{ v: 1, subscriber: 'crm', reason: 'rejected', endedAt: timeOf(n), attempts: 1 },
+      v: 1,
+      subscriber: 'crm',
+      reason: 'rejected',
+      endedAt: timeOf(n),
+      attempts: 1,
       event: { id: idOf(n), data: { jobId: `job${n}`, source: of(n) } },
       history: [{ at: timeOf(n), status: 410, error: null }],
     };

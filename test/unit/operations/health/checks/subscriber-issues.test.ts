@@ -4,7 +4,11 @@ import { describeIssue } from '../../../../../src/operations/issues/describe-iss
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const PAUSED = {
-  ...{ name: 'crm', stateDamaged: false, lagSeconds: 0, dead: 0, openSince: '2026-11-20T11:58:00.000Z' },
+  name: 'crm',
+  stateDamaged: false,
+  lagSeconds: 0,
+  dead: 0,
+  openSince: '2026-11-20T11:58:00.000Z',
   lastError: { at: '2026-11-20T11:58:00.000Z', status: 410, error: null },
   lastSentAt: '2026-11-20T11:30:00.000Z',
 };

@@ -27,7 +27,9 @@ interface Circumstances {
 function fetchKinds(kinds: readonly RetrievableKind[], given: Circumstances = {}): Promise<ItemResult[]> {
   const stop = new AbortController();
   const missing = kinds.map((kind) => ({
-    ...{ kind, key: `jobs/${jobId}/${KINDS[kind].file}`, source: kind },
+    kind,
+    key: `jobs/${jobId}/${KINDS[kind].file}`,
+    source: kind,
     submitted: NO_CONTEXT,
   }));
   const parts = { ...fixture.parts, store: given.store ?? fixture.store };

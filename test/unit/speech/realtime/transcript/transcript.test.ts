@@ -42,7 +42,8 @@ function finals(words: readonly Word[], sizes: readonly number[]): AddTranscript
   for (const size of sizes) {
     const part = words.slice(from, from + size);
     from += size;
-    const [first, last] = [part[0], part.at(-1)];
+    const first = part[0];
+    const last = part.at(-1);
     if (first === undefined || last === undefined) break;
     messages.push({
       message: 'AddTranscript',

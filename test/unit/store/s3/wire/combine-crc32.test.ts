@@ -15,7 +15,8 @@ describe('the CRC-32 of two byte strings in a row', () => {
   });
 
   it('is right for parts of several MiB', () => {
-    const [first, second] = [Buffer.alloc(1_000_003, 'a'), Buffer.alloc(5 * 1024 * 1024 + 1, 'b')];
+    const first = Buffer.alloc(1_000_003, 'a');
+    const second = Buffer.alloc(5 * 1024 * 1024 + 1, 'b');
     const whole = crc32(second, crc32(first));
     expect(combineCrc32(crc32(first), crc32(second), second.length)).toBe(whole);
   });

@@ -6,7 +6,9 @@ const { notesOf, uncounted } = pageModule('views/charts/chart-text');
 const SINCE = '2026-11-20T10:00:00.000Z';
 const UNTIL = '2026-11-20T11:00:00.000Z';
 const summary = (index: object) => ({
-  ...{ since: SINCE, until: UNTIL, resolutionMs: 60_000 },
+  since: SINCE,
+  until: UNTIL,
+  resolutionMs: 60_000,
   index: { since: null, until: UNTIL, missing: [], ...index },
 });
 const notes = (index: object, unseen: readonly string[] = []) =>

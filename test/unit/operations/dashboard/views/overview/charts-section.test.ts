@@ -5,7 +5,8 @@ const { overviewCharts } = pageModule('views/overview/charts-section');
 
 /** A period of which the index has everything. */
 const WHOLE = {
-  ...{ since: '2026-11-20T10:10:00.000Z', until: '2026-11-20T10:40:00.000Z' },
+  since: '2026-11-20T10:10:00.000Z',
+  until: '2026-11-20T10:40:00.000Z',
   index: { since: null, until: '2026-11-20T10:40:00.000Z', missing: [] },
 };
 describe('the charts of the overview', () => {
@@ -15,13 +16,20 @@ describe('the charts of the overview', () => {
     callbacks: number,
     refused: number,
   ) => ({
-    ...{ start: `2026-11-20T10:${minute}:00.000Z`, bytes: 0, duration: null, outcomes },
-    ...{ callbacks, refused, missed: 0 },
+    start: `2026-11-20T10:${minute}:00.000Z`,
+    bytes: 0,
+    duration: null,
+    outcomes,
+    callbacks,
+    refused,
+    missed: 0,
   });
   const summary = {
     buckets: [bucketAt(10, { stored: 6, noted: 1, refused: 1 }, 8, 1), bucketAt(25, { recovered: 3 }, 0, 0)],
     total: {
-      ...{ callbacks: 8, refused: 1, missed: 0 },
+      callbacks: 8,
+      refused: 1,
+      missed: 0,
       outcomes: { stored: 6, noted: 1, refused: 1, recovered: 3 },
       duration: null,
       lines: 11,

@@ -17,7 +17,10 @@ const WELL = {
   scope: null,
   unknown: {},
   callbacks: {
-    ...{ since: '2026-11-20T11:00:00Z', accepted: 7, rejected: 0, lastAcceptedAt: '2026-11-20T11:58:00Z' },
+    since: '2026-11-20T11:00:00Z',
+    accepted: 7,
+    rejected: 0,
+    lastAcceptedAt: '2026-11-20T11:58:00Z',
     missed: { since: '2026-11-19T12:00:00Z', jobs: 7, missed: 0, lastHour: 0 },
   },
   failing: {},
@@ -207,7 +210,13 @@ describe('the tiles', () => {
     const intact = {
       finishedAt: '2026-11-20T11:50:00Z',
       window: { since: '2026-10-21T11:00:00Z', until: '2026-11-20T11:00:00Z' },
-      ...{ deep: false, complete: true, checked: 1200, missing: 0, damaged: 0, refetch: [], faults: [] },
+      deep: false,
+      complete: true,
+      checked: 1200,
+      missing: 0,
+      damaged: 0,
+      refetch: [],
+      faults: [],
     };
     expect(tileOf('verify')).toMatchObject({ tone: 'neutral', word: 'Never' });
     expect(tileOf('verify', { verify: intact })).toMatchObject({
@@ -241,7 +250,10 @@ describe('the tiles', () => {
     const blind = { ...reconcile, isWhole: false, expected: 0, received: 0, missing: 0 };
     const unknown = withIssues(issueOf('expected-unknown', { since: null }));
     expect(tileOf('expected', { ...unknown, reconcile: blind })).toMatchObject({
-      ...{ tone: 'neutral', word: 'Unknown', figure: '–', details: ['No job was seen'] },
+      tone: 'neutral',
+      word: 'Unknown',
+      figure: '–',
+      details: ['No job was seen'],
     });
     const later = { ...reconcile, missing: 5 };
     expect(tileOf('expected', { reconcile: later })?.details).toContain('A later run found 5 missing');

@@ -9,7 +9,6 @@ export function openLedgerWriter(
   store: ObjectStore,
   onSegment?: LedgerOptions['onSegment'],
 ): Ledger {
-  let isServed = false;
   return createLedger({
     store,
     replica: replicaName,
@@ -18,9 +17,6 @@ export function openLedgerWriter(
     fullSegment: Math.ceil(limits.maxConcurrentDeliveries / 2),
     onSegment,
     // A refusal or an access comes before the store is proven. The next run of `copy-store` would remove its segment, and leave a gap.
-    async admit() {
-      if (!isServed) await serveCopy(store);
-      isServed = true;
-    },
+    admit: () => serveCopy(store),
   });
 }

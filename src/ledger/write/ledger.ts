@@ -27,7 +27,7 @@ export interface LedgerOptions {
   readonly fullSegment?: number;
   /** Milliseconds after which the outcome of a write counts as unknown. Default two minutes. */
   readonly writeDeadline?: number;
-  /** Called before each segment. Rejects with `StoreError` while nothing may be written to the store. */
+  /** Called before each segment until it was resolved once. Rejects with `StoreError` while nothing may be written to the store. */
   readonly admit?: () => Promise<void>;
 }
 
@@ -60,10 +60,12 @@ export function createLedger(options: LedgerOptions) {
   const written = new Map<string, string>();
   let writing: Promise<void> | null = null;
   let closed = false;
+  let { admit } = options;
 
   async function write(lines: readonly WaitingLine[]): Promise<void> {
     try {
-      await options.admit?.();
+      await admit?.();
+      admit = undefined;
       const info = await writer.write(lines);
       for (const line of lines) line.resolve();
       noteWritten(info.key);

@@ -202,7 +202,7 @@ const ARTEFACT_KEY = /^(?:[^.][^/]*\/)*?jobs\/[^/]+\/(.+)$/;
 const ATTACHMENT = '(?:[0-9a-f]{16}(?:\\.[A-Za-z0-9]{1,8})?|unnamed)';
 const FILE = ARTEFACT_FILES.map(({ file }) => file.replaceAll('.', '\\.')).join('|');
 const ARTEFACT_PATH = new RegExp(
-  `^(?:${FILE}|attachments/${ATTACHMENT}|conflicts/(?:${FILE}|${ATTACHMENT})\\.[0-9A-Za-z]+)$`,
+  `^(?:${FILE}|attachments/${ATTACHMENT}|conflicts/(?:${FILE}|${ATTACHMENT})\\.[0-9A-Za-z]+(?:-\\d+)?)$`,
 );
 
 /**

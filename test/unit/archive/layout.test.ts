@@ -55,6 +55,7 @@ describe('the kind of an object', () => {
     ['data', `${folder}data`],
     ['data', `${jobFolder('team-a/eu/', 'j1')}data`],
     ['data', conflictKey(folder, 'data', '01ABC')],
+    ['data', conflictKey(folder, 'data', '01ABC-2')],
     ['attachment', `${folder}attachments/0a1b2c3d4e5f6071.bin`],
     ['quarantine', `${quarantineFolder('01ABC')}body`],
     ['ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],

@@ -15,10 +15,11 @@ const httpWithoutWebSocket = {
   load: (id) => (id === '\0node-http.cjs' ? `module.exports = process.getBuiltinModule('node:http')` : null),
 };
 
-/** One letter beyond ASCII, which only comments have left, makes V8 keep a chunk with two bytes for each. */
+const inAscii = (text) => text.normalize('NFD').replace(/[^\0-\x7F]/g, '');
+/** One letter beyond ASCII makes V8 keep a chunk with two bytes for each. Those of code are escaped, not those of licences in comments. */
 const commentsInAscii = {
   name: 'comments-in-ascii',
-  renderChunk: (code) => ({ code: code.normalize('NFD').replace(/[^\0-\x7F]/g, ''), map: null }),
+  renderChunk: (code) => ({ code: code.replace(/\/\*!.*?\*\//gs, inAscii), map: null }),
 };
 
 const { output } = await build({

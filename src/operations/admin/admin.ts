@@ -20,9 +20,12 @@ export interface Admin {
   stop(): Promise<void>;
 }
 
-/** Throws while it is not known how callbacks fared, and which jobs fail. */
+/** Throws while it is not known yet how callbacks fared, and which jobs fail. Of a ledger that cannot be read what is known has to do. */
 function knownIssues({ verdict, unknown }: Health) {
-  if (unknown.callbacks !== undefined || unknown.failing !== undefined)
+  const isUnreadable = verdict.issues.some(
+    ({ code }) => code === 'ledger-unreadable' || code === 'index-behind',
+  );
+  if (!isUnreadable && (unknown.callbacks !== undefined || unknown.failing !== undefined))
     throw new Error('the ledger is not read yet');
   return verdict.issues;
 }

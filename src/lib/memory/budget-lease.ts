@@ -45,6 +45,8 @@ export class BudgetLease implements Holder {
   /** Released when others need the memory. */
   discardable: Discardable | null = null;
   closed = false;
+  /** Bytes held besides those of the body, which no flush returns. */
+  aside = 0;
   setIndex = -1;
   /** A sequence number. */
   readonly age: number;
@@ -77,13 +79,27 @@ export class BudgetLease implements Holder {
   /** Bytes that the delivery is going to take soon, in order to fill its part at the rate of its sender. */
   get claim(): number {
     if (this.closed || this.refusal !== null) return 0;
-    const ahead = this.held - this.#onTheWay - this.fillRate.gathered;
+    const ahead = this.held - this.aside - this.#onTheWay - this.fillRate.gathered;
     return Math.max(0, this.fillRate.due() - Math.max(0, ahead));
   }
 
   /** Takes the bytes if they are free. */
   tryTake(bytes: number): boolean {
     return !this.closed && this.refusal === null && this.#budget.tryTake(this, bytes);
+  }
+
+  /** Takes the bytes if they are free, for what is not the body: until `giveAside`. */
+  setAside(bytes: number): boolean {
+    const isTaken = this.tryTake(bytes);
+    if (isTaken) this.aside += bytes;
+    return isTaken;
+  }
+
+  /** Returns all that was set aside. Allowed after `close`. */
+  giveAside(): void {
+    const bytes = this.aside;
+    this.aside = 0;
+    this.#budget.give(this, bytes);
   }
 
   /**
@@ -106,7 +122,7 @@ export class BudgetLease implements Holder {
   /** What it holds is on its way to the store, and returned when it is there. */
   flushed(): void {
     this.fillRate.flushed();
-    this.#onTheWay = this.held;
+    this.#onTheWay = this.held - this.aside;
     this.#budget.flushed();
   }
 

@@ -157,7 +157,9 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
   }
 
   endOf({ holder }: Waiter<BudgetLease>, waited: number): Problem | null {
-    return holder.held === 0 && waited >= holder.firstByteTimeout ? firstByteTimedOut(holder) : null;
+    return holder.held === holder.aside && waited >= holder.firstByteTimeout
+      ? firstByteTimedOut(holder)
+      : null;
   }
 
   #shareOf(bytes: number): Share {
@@ -178,7 +180,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
   }
 
   #isFirstChunk(share: Share, lease: BudgetLease, bytes: number): boolean {
-    if (share === 'small' || lease.held > 0 || bytes > FIRST_CHUNK) return false;
+    if (share === 'small' || lease.held > lease.aside || bytes > FIRST_CHUNK) return false;
     let others = 0;
     for (const { held, taken } of this.#queue.holders.members())
       if (held <= FIRST_CHUNK && taken.large > 0) others += held;

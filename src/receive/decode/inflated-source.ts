@@ -16,7 +16,7 @@ export interface DecodeLimits {
   /** Most bytes of a body, as received and after its content encoding is decoded. */
   readonly maxBytes: number;
   /** Pays for what a decompressor keeps of the decoded bytes. Default: nothing is paid. */
-  readonly memory?: Pick<BudgetLease, 'tryTake' | 'give'>;
+  readonly memory?: Pick<BudgetLease, 'setAside' | 'giveAside'>;
 }
 
 /** Enough to distinguish the two forms of `deflate`. */
@@ -39,8 +39,6 @@ class InflatedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #open: Open;
   readonly #limits: DecodeLimits;
-  /** Bytes of memory that were taken for the decompressor. */
-  #window = 0;
   #stream: Decompressor | null = null;
   #hungry = true;
   #sourceEnded = false;
@@ -71,8 +69,7 @@ class InflatedSource implements ByteSource {
   /** Destroys the decompressor; must be called in every case. */
   destroy(): void {
     this.#stream?.destroy();
-    this.#limits.memory?.give(this.#window);
-    this.#window = 0;
+    this.#limits.memory?.giveAside();
   }
 
   async #begin(): Promise<Decompressor> {
@@ -102,9 +99,8 @@ class InflatedSource implements ByteSource {
 
   /** It is not waited for: what decompressors hold becomes free only when their bodies end. */
   #take(window: number): void {
-    if (window > 0 && this.#limits.memory?.tryTake(window) === false)
+    if (window > 0 && this.#limits.memory?.setAside(window) === false)
       throw new Problem('overloaded', 'No memory is free to decode this body; send it again.');
-    this.#window = window;
   }
 
   async #feed(stream: Decompressor, chunk: Buffer | null): Promise<void> {

@@ -232,6 +232,28 @@ describe('the byte budget', () => {
     expect([more.now, at.budget.waiters]).toEqual(['waiting', 1]);
   });
 
+  it('takes what was set aside for no byte of the body: its first chunk is ahead of the queue, and a wait for it times out', async () => {
+    const at = budgetOf();
+    const begin = () => at.budget.lease({ expected: 20 * MIB, firstByteTimeout: 10_000 });
+    const oldest = begin();
+    const early = begin();
+    const late = begin();
+    expect([early, late].map((lease) => lease.setAside(4 * MIB))).toEqual([true, true]);
+    const filled = await fillUp(at);
+    await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
+    const head = watched(oldest.take(8 * MIB));
+    const first = watched(early.take(64 * 1024));
+    const none = watched(late.take(8 * MIB));
+    filled[0]?.lease.give(4 * MIB);
+    await settle();
+    expect([first.now, head.now]).toEqual(['served', 'waiting']);
+    at.pass(10);
+    await settle();
+    expect(none.now).toMatchObject({ code: 'overloaded', status: 503 });
+    for (const lease of [early, late]) lease.giveAside();
+    expect([early.held, late.held]).toEqual([64 * 1024, 0]);
+  });
+
   it('serves the oldest delivery first, whenever it began to wait', async () => {
     const at = budgetOf();
     const filled = await fillUp(at);

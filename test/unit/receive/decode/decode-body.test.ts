@@ -676,8 +676,8 @@ describe('decodeBody: content encodings', () => {
   const payingFor = async (contentEncoding: string, body: Buffer, free: number) => {
     const payments: number[] = [];
     const memory: Required<DecodeLimits>['memory'] = {
-      tryTake: (bytes) => bytes <= free && payments.push(bytes) > 0,
-      give: (bytes) => void (bytes > 0 && payments.push(-bytes)),
+      setAside: (bytes) => bytes <= free && payments.push(bytes) > 0,
+      giveAside: () => void payments.push(...payments.map((bytes) => -bytes)),
     };
     const result = await decode({ contentEncoding, body, memory: { memory } }).catch(
       (error: Problem) => error,

@@ -6,6 +6,7 @@ import type { IndexWorker } from '../../../../src/index/fill/open-index-of-store
 import { hasAllSince } from '../../../../src/index/index-extent.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
 import { retryingReads } from '../../../../src/ledger/retrying-reads.js';
+import type { ObjectStore } from '../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
@@ -24,19 +25,24 @@ describe('what the index cannot read of the ledger', () => {
   let index: IndexWorker;
   let filler: IndexFiller;
 
+  function begin(over: ObjectStore = store, subscribers?: readonly string[]): IndexFiller {
+    return createIndexFiller({
+      store: over,
+      index,
+      clock: () => now,
+      subscribers,
+      reach: 30 * 24 * HOUR,
+      retention: 7 * 24 * HOUR,
+      maxBytes: 2 ** 30,
+    });
+  }
+
   beforeEach(async () => {
     now = Date.parse(WRITTEN) + 3 * HOUR;
     store = createMemoryStore(undefined, () => now);
     for (let segment = 0; segment < 3; segment += 1) putSegment(store, WRITTEN, [ledgerLine(), ledgerLine()]);
     index = await indexInThread({ path: null }, 'store');
-    filler = createIndexFiller({
-      store,
-      index,
-      clock: () => now,
-      reach: 30 * 24 * HOUR,
-      retention: 7 * 24 * HOUR,
-      maxBytes: 2 ** 30,
-    });
+    filler = begin();
   });
   afterEach(() => index.close());
 
@@ -137,17 +143,12 @@ describe('what the index cannot read of the ledger', () => {
     let denied: string[];
     beforeEach(() => {
       denied = [];
-      filler = createIndexFiller({
-        store: retryingReads(
+      filler = begin(
+        retryingReads(
           withUnreadable(store, (key) => denied.includes(key)),
           [0],
         ),
-        index,
-        clock: () => now,
-        reach: 30 * 24 * HOUR,
-        retention: 7 * 24 * HOUR,
-        maxBytes: 2 ** 30,
-      });
+      );
     });
 
     it.each([
@@ -200,15 +201,7 @@ describe('what the index cannot read of the ledger', () => {
     let denied: string[];
     beforeEach(() => {
       denied = [];
-      filler = createIndexFiller({
-        store: retryingReads(withUnlistable(store, () => denied)),
-        index,
-        clock: () => now,
-        subscribers: ['crm'],
-        reach: 30 * 24 * HOUR,
-        retention: 7 * 24 * HOUR,
-        maxBytes: 2 ** 30,
-      });
+      filler = begin(retryingReads(withUnlistable(store, () => denied)), ['crm']);
     });
 
     it.each([
@@ -281,15 +274,6 @@ describe('what the index cannot read of the ledger', () => {
   });
 
   it('is read again also where each process that fills the index ends at once', async () => {
-    const begin = () =>
-      createIndexFiller({
-        store,
-        index,
-        clock: () => now,
-        reach: 30 * 24 * HOUR,
-        retention: 7 * 24 * HOUR,
-        maxBytes: 2 ** 30,
-      });
     const putBack = takeOut([FIRST]);
     await fillAll(begin());
     putBack();
@@ -357,14 +341,7 @@ describe('what the index cannot read of the ledger', () => {
     for (const writer of ['a', 'z'])
       store.put(FIRST.replace('r~', `${writer}~`), `${JSON.stringify(ledgerLine())}\n`, Date.parse(WRITTEN));
     now += MINUTE;
-    const listing = createIndexFiller({
-      store: partialListings(store, (key) => key.includes('/r~')),
-      index,
-      clock: () => now,
-      reach: 30 * 24 * HOUR,
-      retention: 7 * 24 * HOUR,
-      maxBytes: 2 ** 30,
-    });
+    const listing = begin(partialListings(store, (key) => key.includes('/r~')));
     await expect(listing.takeNew()).rejects.toThrow('is not whole');
     expect((await index.call('state')).until).toBe(until);
     expect(await countLines()).toBe(8);
@@ -376,15 +353,7 @@ describe('what the index cannot read of the ledger', () => {
   describe('is a day that a listing leaves out and a record names:', () => {
     const DAY = 24 * HOUR;
     const day = (n: number) => new Date(Date.parse(WRITTEN) + n * DAY).toISOString();
-    const leavingOut = (folder: string) =>
-      createIndexFiller({
-        store: partialListings(store, (key) => key.includes(folder)),
-        index,
-        clock: () => now,
-        reach: 30 * DAY,
-        retention: 7 * DAY,
-        maxBytes: 2 ** 30,
-      });
+    const leavingOut = (folder: string) => begin(partialListings(store, (key) => key.includes(folder)));
 
     async function merged(): Promise<void> {
       for (const n of [1, 2]) putSegment(store, day(n), [ledgerLine()]);

@@ -56,7 +56,7 @@ const SECRET_PLACES: readonly (readonly string[])[] = [
 /** Other names below secret places may be the secret itself, when an operator swapped name and value. */
 const NAME_BESIDE_SECRET = /^[A-Za-z0-9_-]{1,32}$/;
 
-/** Describes the value at `path` of the tree as the operator wrote it, before secrets were put in. */
+/** Describes the value at `path` as the operator wrote it, before secrets were resolved. */
 export function describeFound(written: unknown, path: SettingPath): string | null {
   if (isSecretPlace(path)) return null;
   const value = valueAt(written, path);

@@ -33,8 +33,8 @@ const NO_CONTEXT: RuntimeContext = {
 };
 
 /**
- * What a command uses, and which secrets it therefore needs: a CronJob that fetches results, for instance, needs neither the
- * tokens of operators nor the header lines of credentials, and one that only compares the store no key of the service.
+ * The parts of the configuration whose secrets a command needs. A CronJob that fetches results, for instance, needs neither operators'
+ * tokens nor the header lines of credentials; one that only compares the store needs no key of the service.
  */
 export type Needs = 'everything' | 'service and subscribers' | 'service' | 'store';
 
@@ -48,8 +48,8 @@ export function loadConfig(needs: Needs, env: Environment = process.env): Config
 }
 
 /**
- * What the store needs of another configuration than that of this process: of the files of a folder. Variables with settings
- * belong to this process, and are left out; others may hold secrets that the files name.
+ * The store settings of another configuration, read from the files in `folder`. Environment variables that hold settings belong to this
+ * process and are ignored; others may hold secrets that the files name.
  */
 export function loadStoreConfigOf(folder: string): Config {
   const others = Object.entries(process.env).filter(
@@ -71,7 +71,7 @@ export function settingsFor(needs: Needs, tree: unknown): unknown {
   };
 }
 
-/** Names and times of credentials are needed to say which of them expires. */
+/** Keeps names and times of credentials, so that expiring ones can be reported. */
 function withoutHeaders(source: Record<string, unknown>): Record<string, unknown> {
   const { credentials } = source;
   return {
@@ -88,7 +88,7 @@ function withoutHeaders(source: Record<string, unknown>): Record<string, unknown
   };
 }
 
-/** Names and filters of subscribers are needed to say how far they are. */
+/** Keeps names and filters of subscribers, so that their progress can be reported. */
 function withoutSecrets(subscriber: Record<string, unknown>): Record<string, unknown> {
   return { ...subscriber, url: 'https://not-read.invalid', secrets: [UNUSED_SECRET] };
 }
@@ -110,7 +110,7 @@ function contextOf(env: Environment): RuntimeContext {
   return { env, readFile: readBeginning, hostName: processName() };
 }
 
-/** No more than shows that it is too long: a device may have no end. */
+/** Reads just enough to detect a file that is too long: a device may have no end. */
 function readBeginning(path: string): string {
   const bytes = Buffer.alloc(MAX_SECRET_BYTES + 1);
   const file = openSync(path, 'r');

@@ -40,7 +40,7 @@ export function loadSettings(env: Environment): LoadedSettings {
   return { tree, variables: new Set([...mapped, ...referencedVariables(tree)]), unread };
 }
 
-/** Keeps the faults of what cannot be read, so that all of them are named at once. */
+/** Collects the faults of unreadable files and variables, so that all are reported at once. */
 function readOr<T>(read: () => T, instead: T, unread: ConfigFault[]): T {
   try {
     return read();
@@ -82,7 +82,7 @@ function operatorFolders(env: Environment): string[] {
   return (env.NODE_CONFIG_DIR ?? '').split(path.delimiter).filter((folder) => folder !== '');
 }
 
-/** A folder without a file that would be read is a fault, because an operator named it. */
+/** Throws when an operator named a folder that has no configuration file. */
 function rejectWithoutFiles(folder: string, env: Environment): true {
   if (holdsConfigFiles(path.resolve(folder), env)) return true;
   const expected = `a readable folder with a file such as default.yaml (${Object.keys(fileReaders).join(', ')})`;
@@ -101,7 +101,7 @@ function holdsConfigFiles(folder: string, env: Environment): boolean {
   }
 }
 
-/** What is malformed is a fault, which does not show what may be secret. */
+/** NODE_CONFIG as a tree. The fault of malformed text does not show the text, which may hold secrets. */
 function nodeConfigVariable(env: Environment): object {
   if (!env.NODE_CONFIG) return {};
   const tree = parseJson(env.NODE_CONFIG);

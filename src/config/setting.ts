@@ -3,7 +3,7 @@ import { NAME, NAME_EXPECTED } from './schema/names.js';
 
 /** Building blocks of the schema. */
 
-/** Returned by a reader instead of a value, with a more specific expectation. */
+/** A reader returns it instead of a value, with a more specific expectation. */
 export class Mismatch {
   readonly expected: string;
 
@@ -22,7 +22,7 @@ export interface SettingMeta {
 
 export const settingMeta = z.registry<SettingMeta>();
 
-/** A value that `read` returns; undefined or a `Mismatch` is a fault with the expectation. */
+/** A schema that accepts what `read` accepts; undefined or a `Mismatch` is a fault with the expectation. */
 export function leaf<T>(expected: string, read: (input: unknown) => T | Mismatch | undefined) {
   return z.unknown().transform((input, context): T => {
     const value = read(input);

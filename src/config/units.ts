@@ -44,11 +44,10 @@ export function formatDuration(milliseconds: number): string {
 function parseQuantity(input: unknown, units: Readonly<Record<string, number>>): number | undefined {
   if (typeof input === 'number') return Number.isSafeInteger(input) && input >= 0 ? input : undefined;
   if (typeof input !== 'string') return undefined;
-  const match = /^(\d{1,16}(?:\.\d{1,6})?) ?([A-Za-z]*)$/.exec(input.trim());
-  const factor =
-    match?.[2] === '' ? 1 : Object.hasOwn(units, match?.[2] ?? '') ? units[match?.[2] ?? ''] : undefined;
-  if (match?.[1] === undefined || factor === undefined) return undefined;
-  const value = Number(match[1]) * factor;
+  const [, amount, unit = ''] = /^(\d{1,16}(?:\.\d{1,6})?) ?([A-Za-z]*)$/.exec(input.trim()) ?? [];
+  const factor = unit === '' || Object.hasOwn(units, unit) ? (units[unit] ?? 1) : undefined;
+  if (amount === undefined || factor === undefined) return undefined;
+  const value = Number(amount) * factor;
   return Number.isSafeInteger(value) ? value : undefined;
 }
 

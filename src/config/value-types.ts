@@ -79,7 +79,7 @@ export function host() {
   );
 }
 
-/** A host name as a client asks for it, without a port. */
+/** A host name as a client sends it, without a port. */
 export function hostName() {
   return text(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/, 'a host name without a port');
 }

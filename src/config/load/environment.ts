@@ -4,10 +4,10 @@ import { type ProxySettings, readProxySettings } from '../../lib/outbound/proxy-
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Environments that serve only the developer's own machine. */
+/** Environments that run only on a developer's machine. */
 const LOCAL_ENVIRONMENTS = ['development', 'test'];
 
-/** The environments, which select files; the default is development. */
+/** Names of the environments, which select the configuration files. Default: development. */
 export function environmentNames(env: Environment): string[] {
   return (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(',').map((name) => name.trim());
 }
@@ -23,7 +23,7 @@ export function isProduction(env: Environment = process.env): boolean {
   return names.includes('production') || !names.some((name) => LOCAL_ENVIRONMENTS.includes(name));
 }
 
-/** Folder for what this machine may forget: of the service manager, else of the user; null without either. */
+/** Cache directory: the one that systemd provides, else the user's; null without either. */
 export function cacheFolder(): string | null {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME, HOME } = process.env;
   if (CACHE_DIRECTORY) return CACHE_DIRECTORY.split(':')[0] ?? null;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../lib/text/parse-json.js';
 
-/** Two trees of settings as one: maps are merged, everything else of `over` replaces what is below it, lists too. */
+/** Merges two trees of settings: maps are merged, any other value of `over`, lists included, replaces that of `under`. */
 export function mergeTrees(under: object, over: object): object {
   const merged = new Map<string, unknown>(Object.entries(under));
   for (const [name, value] of Object.entries(over)) {

@@ -28,7 +28,7 @@ export function readSettings(raw: unknown, context: RuntimeContext): SettingsRea
   const shapeFaults = shape.faults.filter((fault) => !touches(fault.path, missing));
   const seen = [...missing, ...shapeFaults.map((fault) => fault.path)];
   const { unread = [] } = context;
-  // What could not be read may hold the settings that a rule misses, and name the variables.
+  // Unread files may hold settings that a rule would miss, or the names of variables.
   const isWhole = unread.length === 0;
   const { settings } = shape;
   const ruleFaults = isWhole && settings !== null ? faultsOfRules(settings, written, production, seen) : [];
@@ -51,15 +51,8 @@ function readShape(tree: unknown, written: unknown): SettingsReading {
     const result = configSchema.safeParse(current);
     if (result.success) return { settings: result.data, faults };
     const found = schemaFaults(result.error.issues, written);
-    faults.push(
-      ...found.filter(
-        (fault) =>
-          !touches(
-            fault.path,
-            faults.map((known) => known.path),
-          ),
-      ),
-    );
+    const known = faults.map(({ path }) => path);
+    faults.push(...found.filter(({ path }) => !touches(path, known)));
     for (const fault of found) current = without(current, fault.path) ?? {};
   }
   return { settings: null, faults };
@@ -76,7 +69,7 @@ function faultsOfRules(
     .map(({ path, expected }) => ({ path, found: describeFound(written, path), expected }));
 }
 
-/** Whether `path` equals, contains or is inside one of `others`: its fault would only follow from the other one. */
+/** Whether `path` equals, contains or is inside one of `others`: then its fault only follows from the other one. */
 function touches(path: SettingPath, others: readonly SettingPath[]): boolean {
   return others.some((other) => {
     const common = Math.min(path.length, other.length);
@@ -98,7 +91,7 @@ function without(tree: unknown, path: SettingPath): unknown {
   return inner === undefined ? others : { ...others, [first]: inner };
 }
 
-/** The schema would pass over the one name that JavaScript reserves: a source or token without a word. */
+/** Faults for `__proto__`, which the schema would ignore silently: a source or token of that name would be lost. */
 function reservedNames(value: unknown, path: SettingPath = []): ConfigFault[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, entry]) =>
@@ -108,7 +101,7 @@ function reservedNames(value: unknown, path: SettingPath = []): ConfigFault[] {
   );
 }
 
-/** Sections named `x-…` belong to the operator: a place for YAML anchors that other settings refer to. */
+/** Removes sections named `x-…`, in which operators keep YAML anchors for other settings. */
 function withoutExtensions(raw: unknown): unknown {
   if (!isJsonObject(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([name]) => !name.startsWith('x-')));

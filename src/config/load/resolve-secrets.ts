@@ -1,7 +1,7 @@
 import type { ConfigFault, SettingPath } from '../config-error.js';
 import { REFERENCE, WELL_FORMED } from './secret-reference.js';
 
-/** Far above a header line. */
+/** Far larger than any header line. */
 export const MAX_SECRET_BYTES = 65_536;
 
 /** The process and host for which a configuration is read. */
@@ -12,7 +12,7 @@ export interface RuntimeContext {
   readonly hostName: string;
   /** Names of the variables that the configuration knows; when absent, variables are not checked. */
   readonly variables?: ReadonlySet<string>;
-  /** Faults of what could not be read, and is therefore missing in the tree. */
+  /** Faults of files and variables that could not be read and are missing in the tree. */
   readonly unread?: readonly ConfigFault[];
 }
 
@@ -70,7 +70,7 @@ function lookUp(content: string, context: RuntimeContext): LookUp {
   return value === '' ? { expected: `the environment variable ${name} not to be empty` } : { value };
 }
 
-/** A credential that systemd passes by `LoadCredential`: each unit has a folder of its own, so that a file's path would not be the same. */
+/** Reads a credential that systemd passes by `LoadCredential`. Each unit has its own folder, so `file:` cannot name a fixed path. */
 function readCredential(name: string, context: RuntimeContext): LookUp {
   const folder = context.env.CREDENTIALS_DIRECTORY;
   if (!folder?.startsWith('/')) {

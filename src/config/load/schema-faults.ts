@@ -56,7 +56,7 @@ function below(schema: unknown, segment: string | number): unknown {
   return schema instanceof z.ZodArray ? schema.element : undefined;
 }
 
-/** The schema below its defaults, and behind a short form that a map may have. */
+/** The schema inside its default wrappers, and inside the pipe that accepts a short form of a map. */
 export function unwrap(schema: unknown): unknown {
   let inner = schema;
   while (inner instanceof z.ZodPrefault || inner instanceof z.ZodDefault || inner instanceof z.ZodNullable) {

@@ -1,7 +1,7 @@
 import { parseHeaderLine, secretPart } from '../../lib/text/header-line.js';
 import type { Config } from '../config.js';
 
-/** In characters. A shorter part is a word such as `/webhook`, which appears in other messages. */
+/** Characters. A shorter path is an ordinary word such as `/webhook`, which appears in other messages. */
 const SHORTEST_ADDRESS_SECRET = 16;
 
 /** Every secret text of the configuration, for the log's scrubber. */
@@ -22,7 +22,7 @@ export function secretValues(config: Config): string[] {
   return [...new Set(values.filter((value) => value !== null))];
 }
 
-/** A path beyond the shortest can be a token, as Slack's is; a query, too. */
+/** A long path or query can be a token, as Slack's is. */
 function secretsOfAddress(url: string): string[] {
   const { pathname, search } = new URL(url);
   return [pathname, search].filter((text) => text.length >= SHORTEST_ADDRESS_SECRET);

@@ -7,7 +7,7 @@ export interface BrokenRule {
   readonly also?: readonly SettingPath[];
 }
 
-/** Use of the settings, as far as rules depend on it. */
+/** What rules depend on besides the settings. */
 export interface RuleContext {
   readonly production: boolean;
 }

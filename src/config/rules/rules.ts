@@ -154,7 +154,7 @@ function* regionRules({ egress, speech, sources }: Settings): Generator<BrokenRu
   }
 }
 
-/** What ended while the service still has the job would be missing from a job that recovery looks at. */
+/** An object that expires while the service still has its job would look missing to recovery. */
 function* retentionRules({ retention, speech, recovery }: Settings): Generator<BrokenRule> {
   const isService = speech.retention >= recovery.window;
   const shortest = isService ? speech.retention : recovery.window;
@@ -174,7 +174,7 @@ function* retentionRules({ retention, speech, recovery }: Settings): Generator<B
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax of a reference to a secret
 const EXAMPLE = 'main: { headers: ["X-Callback-Token: ${file:/run/secrets/callback-token}"] }';
 
-/** Closed by default: anyone who can reach the port could write into the archive, and the first write wins. */
+/** Requires credentials: otherwise anyone who can reach the port could write into the archive, and the first write wins. */
 function* productionRules({ sources }: Settings): Generator<BrokenRule> {
   for (const [name, source] of Object.entries(sources)) {
     if (source.allowUnauthenticated || Object.keys(source.credentials).length > 0) continue;

@@ -2,7 +2,6 @@ import type { Settings } from '../schema.js';
 import type { BrokenRule } from './broken-rule.js';
 import { repeated } from './repeated.js';
 
-/** Rules of the addresses that events are sent to. */
 export function* subscriberRules({ subscribers, sources }: Settings): Generator<BrokenRule> {
   for (const [name, { secrets, events, ...subscriber }] of Object.entries(subscribers)) {
     for (const [index, source] of subscriber.sources.entries()) {

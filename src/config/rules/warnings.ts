@@ -8,7 +8,7 @@ import { isLoopback } from './loopback.js';
 
 type Source = Config['sources'][string];
 
-/** Shorter secrets could be guessed; in characters. */
+/** Characters; shorter secrets could be guessed. */
 const STRONG = 16;
 
 /** `now` is in milliseconds since 1970. */
@@ -57,7 +57,7 @@ function sharedPrefixWarnings({ sources }: Config): string[] {
   });
 }
 
-/** Jobs would get an address that nobody serves, and recovery would look for jobs with it. */
+/** With /callbacks twice, jobs would get an address that nobody serves, and recovery would look for jobs with it. */
 function publicUrlWarnings({ receiver: { publicUrl } }: Config): string[] {
   if (publicUrl === null || !/\/callbacks(\/[^/]*)?$/.test(publicUrl)) return [];
   return [
@@ -141,24 +141,28 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
   }
   if (source.allowMode === 'report')
     warnings.push(`${place}.allowMode is report: addresses are not enforced`);
-  for (const [credentialName, { headers, expires }] of credentials) {
-    if (headers.every((line) => secretLength(line) < STRONG)) {
-      warnings.push(
-        `${place}.credentials.${credentialName} is shorter than ${STRONG} characters: easy to guess`,
-      );
-    }
-    for (const header of headers.map(nameOf).filter((each) => each.includes('_'))) {
-      warnings.push(
-        `${place}.credentials.${credentialName}: nginx, Apache and Envoy drop ${header}, because its name has an underscore; use hyphens`,
-      );
-    }
-    if (expires === null || expires - now > CREDENTIAL_NOTICE) continue;
-    const end = new Date(expires).toISOString();
+  for (const [credentialName, credential] of credentials)
+    warnings.push(...credentialWarnings(`${place}.credentials.${credentialName}`, credential, now));
+  return warnings;
+}
+
+function credentialWarnings(
+  place: string,
+  { headers, expires }: Source['credentials'][string],
+  now: number,
+): string[] {
+  const warnings: string[] = [];
+  if (headers.every((line) => secretLength(line) < STRONG)) {
+    warnings.push(`${place} is shorter than ${STRONG} characters: easy to guess`);
+  }
+  for (const header of headers.map(nameOf).filter((each) => each.includes('_'))) {
     warnings.push(
-      `${place}.credentials.${credentialName} ${expires <= now ? 'expired' : `expires within ${formatDuration(CREDENTIAL_NOTICE)}`} (${end})`,
+      `${place}: nginx, Apache and Envoy drop ${header}, because its name has an underscore; use hyphens`,
     );
   }
-  return warnings;
+  if (expires === null || expires - now > CREDENTIAL_NOTICE) return warnings;
+  const verb = expires <= now ? 'expired' : `expires within ${formatDuration(CREDENTIAL_NOTICE)}`;
+  return [...warnings, `${place} ${verb} (${new Date(expires).toISOString()})`];
 }
 
 const nameOf = (line: string) => line.slice(0, line.indexOf(':'));

@@ -21,7 +21,7 @@ const sources = setting(
 const TOKEN_EXPECTED =
   'a token of 20 to 4096 printable characters without spaces; openssl rand -base64 24 makes one';
 
-/** A plain token may all. Its fault names the entry, not a member that nobody wrote. */
+/** A plain token has every right. Its fault names the entry, not a member that nobody wrote. */
 const token = z.preprocess(
   (written, context) => {
     if (typeof written !== 'string') return written;

@@ -4,7 +4,7 @@ import * as types from '../value-types.js';
 const DAY = 86_400_000;
 const MIB = 1024 * 1024;
 
-/** Objects of the classes left out can be read only after a restore that takes hours. */
+/** Excludes the classes whose objects can be read only after a restore that takes hours. */
 const READABLE_AT_ONCE = /^(?!(GLACIER|DEEP_ARCHIVE)$)[A-Z0-9_]{1,64}$/;
 
 const s3 = section('Credentials default to the usual AWS chain.', {

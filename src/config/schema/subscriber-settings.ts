@@ -3,7 +3,7 @@ import { named, required, setting } from '../setting.js';
 import * as types from '../value-types.js';
 import { NAME, NAME_EXPECTED } from './names.js';
 
-/** What a subscriber can be sent. */
+/** Events that can be sent to a subscriber. */
 const EVENT_NAMES = ['job.stored', 'job.failed', 'job.erased', 'health.opened', 'health.closed'] as const;
 
 const subscriber = z.strictObject({

@@ -30,7 +30,7 @@ export async function openArchiveParts(
   const budget = new ByteBudget({ total: memoryBudget, reserve: store.partSize });
   const pool: BufferPool = createBufferPool({
     largest: store.partSize,
-    most: memoryBudget,
+    maxBytes: memoryBudget,
     onFilled: collectAsBytesPass(() => pool.allocated),
   });
   const archive = createArchive(store, budget, pool);

@@ -115,7 +115,7 @@ function limitBoth(
     paceConnections(servers[port], requests[port]);
     closeUnread(servers[port], requests[port], limits.unreadTimeout);
     const limited = limitConnections(servers[port], requests[port], {
-      most: most[port],
+      maxConnections: most[port],
       isTrusted: TRUSTED[port],
       onShed: () => {
         metrics.shed(port);

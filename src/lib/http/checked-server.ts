@@ -59,7 +59,7 @@ function withoutUpgrade(listener: Listener): Listener {
   };
 }
 
-/** How much of the body is drained of a request whose head is invalid. */
+/** How much of the body is drained when the head of a request is invalid. */
 const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 
 /**
@@ -79,7 +79,7 @@ function withCheckedHead(listener: Listener, onMalformed: OnMalformed): Listener
   };
 }
 
-/** A proxy in front may have taken the other Host, or the target without its fragment, to decide what it let through. */
+/** What is wrong with a head. A proxy in front may have decided by the other Host, or by the target without its fragment. */
 function headFault({ httpVersion, rawHeaders, url }: IncomingMessage): string | null {
   const hosts = countOfHosts(rawHeaders);
   if (hosts === 0 && httpVersion === '1.1') return 'An HTTP/1.1 request has to have a Host header.';
@@ -87,7 +87,7 @@ function headFault({ httpVersion, rawHeaders, url }: IncomingMessage): string | 
   return url?.includes('#') === true ? 'The target of a request must not contain a #.' : null;
 }
 
-/** Node's own `headers` hold the first one alone. */
+/** Counts Host headers: `headers` of Node has only the first. */
 function countOfHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

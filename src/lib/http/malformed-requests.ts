@@ -65,7 +65,7 @@ export function rejectMalformedRequests(
   });
 }
 
-/** A body that ended early, or is not valid in its chunks, is a refusal of its request, which is not to be counted twice. */
+/** Ends a body that stopped early or has invalid chunks. Its request is refused, so it does not count as malformed as well. */
 function endBody(socket: Socket, problem: Problem, requests: ConnectionRequests): void {
   if (requests.pendingOf(socket).length > 0) return respondInOrder(socket, problem, requests);
   socket.end(() => socket.destroy());

@@ -28,8 +28,8 @@ export function declaredLengthOf({ headers }: IncomingMessage): number | null {
   return length === undefined ? null : Number(length);
 }
 
-/** A sender's pace is measured over this many bytes at a time; over fewer at the end of its body. */
-const JUDGED = { part: SMALL_BODY, smallBody: SMALL_BODY };
+/** Bytes over which a sender's pace is measured; fewer at the end of its body. */
+const PACE_STEPS = { part: SMALL_BODY, smallBody: SMALL_BODY };
 
 /** Milliseconds between checks of the time-outs of a body. */
 const CHECK_EVERY = 250;
@@ -90,8 +90,8 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     this.#declaredLength = declaredLength;
     this.#onStart = onStart;
     this.#now = now;
-    this.#rate = new FillRate(now, JUDGED, declaredLength);
-    // Until the first read the receiver takes its time.
+    this.#rate = new FillRate(now, PACE_STEPS, declaredLength);
+    // Time before the first read is the receiver's, not the sender's.
     this.#rate.received(0);
   }
 
@@ -160,9 +160,9 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
       return this.fail(new Problem('body-too-large', `This source accepts up to ${this.#maxBytes} bytes.`));
     }
     this.#rate.received(chunk.length);
-    if (this.#rate.gathered >= JUDGED.part) this.#rate.flushed();
+    if (this.#rate.gathered >= PACE_STEPS.part) this.#rate.flushed();
     if (this.bytes === this.#declaredLength) this.#end();
-    // Until the next chunk is requested: chunks queued here are outside the byte budget.
+    // Paused until the next chunk is requested: chunks queued here are outside the byte budget.
     else this.#request.pause();
     const pending = this.#takePending();
     if (pending === null) this.#queue.push(chunk);

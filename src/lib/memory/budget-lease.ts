@@ -14,7 +14,7 @@ export interface LeaseOwner {
   tryTake(lease: BudgetLease, bytes: number): boolean;
   wait(lease: BudgetLease, bytes: number): Promise<void>;
   give(lease: BudgetLease, bytes: number): void;
-  /** A part is on its way to the store. */
+  /** A part is being written to the store. */
   flushed(): void;
   drop(lease: BudgetLease): void;
 }
@@ -45,7 +45,7 @@ export class BudgetLease implements Holder {
   /** Released when others need the memory. */
   discardable: Discardable | null = null;
   closed = false;
-  /** Bytes held besides those of the body, which no flush returns. */
+  /** Bytes held for something other than the body; a flush does not return them. */
   aside = 0;
   setIndex = -1;
   /** A sequence number. */
@@ -57,8 +57,8 @@ export class BudgetLease implements Holder {
   readonly expected: number | null;
   readonly firstByteTimeout: number;
   readonly #budget: LeaseOwner;
-  /** Bytes held that are on their way to the store. */
-  #onTheWay = 0;
+  /** Bytes held that are being written to the store. */
+  #flushing = 0;
 
   constructor(
     budget: LeaseOwner,
@@ -76,10 +76,10 @@ export class BudgetLease implements Holder {
     return this.taken.small + this.taken.large + this.borrowed.small + this.borrowed.large;
   }
 
-  /** Bytes that the delivery is going to take soon, in order to fill its part at the rate of its sender. */
+  /** Bytes that the delivery will take soon to fill its part at the rate of its sender. */
   get claim(): number {
     if (this.closed || this.refusal !== null) return 0;
-    const ahead = this.held - this.aside - this.#onTheWay - this.fillRate.gathered;
+    const ahead = this.held - this.aside - this.#flushing - this.fillRate.gathered;
     return Math.max(0, this.fillRate.due() - Math.max(0, ahead));
   }
 
@@ -88,7 +88,7 @@ export class BudgetLease implements Holder {
     return !this.closed && this.refusal === null && this.#budget.tryTake(this, bytes);
   }
 
-  /** Takes the bytes if they are free, for what is not the body: until `giveAside`. */
+  /** Takes the bytes if they are free, for something other than the body, until `giveAside`. */
   setAside(bytes: number): boolean {
     const isTaken = this.tryTake(bytes);
     if (isTaken) this.aside += bytes;
@@ -115,14 +115,14 @@ export class BudgetLease implements Holder {
   /** Returns bytes. Allowed after `close`: memory that is still being read is returned after the read. */
   give(bytes: number): void {
     if (bytes > this.held) throw new RangeError(`cannot return ${bytes} bytes of ${this.held}`);
-    this.#onTheWay = Math.max(0, this.#onTheWay - bytes);
+    this.#flushing = Math.max(0, this.#flushing - bytes);
     this.#budget.give(this, bytes);
   }
 
-  /** What it holds is on its way to the store, and returned when it is there. */
+  /** What the lease holds is being written to the store, and returned afterwards. */
   flushed(): void {
     this.fillRate.flushed();
-    this.#onTheWay = this.held - this.aside;
+    this.#flushing = this.held - this.aside;
     this.#budget.flushed();
   }
 

@@ -10,12 +10,12 @@ const SMALLEST = 64 * 1024;
  * are read.
  *
  * @param options.largest size of the largest buffer
- * @param options.most bytes of all buffers, which those in use must not exceed: others are kept for reuse as long as there is room
+ * @param options.maxBytes bound of all buffers; buffers in use must not exceed it, and others are kept for reuse within it
  * @param options.onFilled called with the size of every copied chunk, which is garbage from then on
  */
 export function createBufferPool(options: {
   readonly largest: number;
-  readonly most: number;
+  readonly maxBytes: number;
   readonly onFilled?: (bytes: number) => void;
 }) {
   const free = new Map<number, Buffer[]>();
@@ -34,7 +34,7 @@ export function createBufferPool(options: {
     if (reused !== undefined) return reused;
     allocated += size;
     for (const [other, buffers] of free)
-      while (allocated > options.most && buffers.pop() !== undefined) allocated -= other;
+      while (allocated > options.maxBytes && buffers.pop() !== undefined) allocated -= other;
     return Buffer.allocUnsafeSlow(size);
   }
 
@@ -49,7 +49,7 @@ export function createBufferPool(options: {
     },
     /** A buffer of `sizeFor(bytes)`, to be given back. */
     take: (bytes: number) => bufferOf(sizeFor(bytes)),
-    /** Nobody may read the buffer any more. */
+    /** Returns a buffer to the pool. Nothing may read it afterwards. */
     giveBack(buffer: Buffer): void {
       const sameSize = free.get(buffer.length);
       if (sameSize === undefined) free.set(buffer.length, [buffer]);

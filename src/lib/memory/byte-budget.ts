@@ -29,8 +29,8 @@ interface BudgetOptions {
  *
  * - **Small share.** A quarter is reserved for bodies up to `smallBody`. Larger bodies never use it. Small bodies also use free
  *   memory outside it, unless large ones wait for that. A body of unknown size counts as small until it exceeds `smallBody`.
- * - **Queues.** Each share has one queue, the oldest delivery first. A small body counts as younger by as long as what it lacks may take,
- *   10 s for a whole one: transcripts do not wait for those that stop half-way, which get the memory of each other.
+ * - **Queues.** Each share has one queue, the oldest delivery first. A small body counts as younger by the time that its missing bytes may
+ *   take, 10 s for a whole one: transcripts do not wait for senders that stop half-way, which compete among themselves.
  * - **Whole parts.** A large delivery gets its first chunk ahead of the queue. Beyond that it gets memory only as far as older ones
  *   can fill their parts: memory that is spread over many unfinished parts could not be flushed.
  * - **Reserves.** Each share sets bytes aside for the head of its queue: the most that a delivery needs before it can
@@ -94,7 +94,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
     const share = this.#shareFor(lease, bytes);
     if (this.#borrow(share, lease, bytes)) return true;
     if (this.#isFirstChunk(share, lease, bytes)) return this.#charge(share, lease, bytes);
-    return !this.#queue.isAheadOf(lease, share) && this.#chargeWithRoom(share, lease, bytes);
+    return !this.#queue.hasWaiterBefore(lease, share) && this.#chargeWithRoom(share, lease, bytes);
   }
 
   wait(lease: BudgetLease, bytes: number): Promise<void> {
@@ -104,7 +104,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
         new RangeError(`a single take of ${bytes} bytes exceeds the reserve of ${this.#reserve[share]}`),
       );
     }
-    // Until it is served the receiver takes its time.
+    // The wait for memory is the receiver's time, not the sender's.
     lease.fillRate.received(0);
     return this.#queue.wait(lease, bytes, share);
   }
@@ -142,7 +142,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
     this.#queue.check();
   }
 
-  /** When a small body should be whole, or when a large one began. */
+  /** When a small body should be complete, or when a large one began. */
   rank({ begun, expected, fillRate }: BudgetLease, share: Share): number {
     if (share === 'large') return begun;
     const lacking = Math.max(0, (expected ?? SMALL_BODY) - fillRate.arrived);
@@ -156,7 +156,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
     return this.#borrow(share, lease, bytes);
   }
 
-  endOf({ holder }: Waiter<BudgetLease>, waited: number): Problem | null {
+  waitError({ holder }: Waiter<BudgetLease>, waited: number): Problem | null {
     return holder.held === holder.aside && waited >= holder.firstByteTimeout
       ? firstByteTimedOut(holder)
       : null;
@@ -203,7 +203,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
     return claims;
   }
 
-  /** Memory of a body that outgrew the small share is charged to the large one. */
+  /** Takes bytes from a share. What a body that outgrew the small share holds there moves to the large share. */
   #charge(share: Share, lease: BudgetLease, bytes: number): boolean {
     const moves = share === 'large' ? lease.taken.small : 0;
     if (this.#free(share, this.#used.small - moves) < bytes + moves) return false;
@@ -230,7 +230,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
     }
   }
 
-  /** One that waits needs nothing any more once it was refused. */
+  /** Refusing a waiter also saves the bytes that it waits for. */
   shortage(share: Share, waiters: readonly Waiter<BudgetLease>[]): Shortage<BudgetLease> {
     const wanted = new Map<BudgetLease, number>();
     for (const { holder, units, share: waitsFor } of waiters)

@@ -1,6 +1,6 @@
 import type { Problem } from '../../domain/problem.js';
 
-/** Milliseconds that a delivery waits before slow ones are refused for it. */
+/** Milliseconds that a delivery waits before slow ones are refused in its favour. */
 const BEFORE_REFUSING = 1_000;
 
 const CHECK_EVERY = 250;
@@ -14,7 +14,7 @@ export interface Holder {
   readonly age: number;
   /** Set when it was refused: it gets no more, and returns what it holds. */
   refusal: Problem | null;
-  /** Kept by the queue: where it is among the holders, or -1. */
+  /** Maintained by the queue: the index among the holders, or -1. */
   setIndex: number;
 }
 
@@ -30,26 +30,26 @@ export interface Waiter<Member extends Holder> {
 
 type Turn<Member extends Holder> = Pick<Waiter<Member>, 'holder' | 'share'>;
 
-/** Units that are missing for deliveries that wait. */
+/** Units that waiting deliveries lack. */
 export interface Shortage<Member extends Holder> {
   readonly missing: number;
-  /** Units that are missing no more once the holder was refused. */
+  /** By how many units the shortage shrinks when the holder is refused. */
   gain(holder: Member): number;
   /** The sender's rate as a fraction of the lowest that is fast enough; below 1 it is too slow, 0 silent. */
   sufficiency(holder: Member): number;
 }
 
-/** What is shared out: bytes of memory, or slots. */
+/** The resource that the queue shares out: bytes of memory, or slots. */
 export interface Resource<Member extends Holder> {
-  /** The lowest is served first, of equal ones the oldest. */
+  /** Position in the queue: the lowest rank is served first, among equal ranks the oldest holder. */
   rank(holder: Member, share: Share): number;
-  /** Hands out the units, if they are free; `isNext` is false while another one of the same share is to be served before. */
+  /** Hands out the units if they are free; `isNext` is false while another waiter of the same share comes first. */
   grant(waiter: Waiter<Member>, isNext: boolean): boolean;
-  /** Why the wait ends unserved now, after that many milliseconds; null when it goes on. */
-  endOf(waiter: Waiter<Member>, waited: number): Error | null;
+  /** The error that ends the wait after `waited` milliseconds; null while it goes on. */
+  waitError(waiter: Waiter<Member>, waited: number): Error | null;
   /** Frees what holders can do without. Called while some wait. */
   reclaim?(): void;
-  /** What those lack that have waited for a second, the large ones or the small ones. */
+  /** What the waiters of a share lack. @param waiters all that have waited for a second */
   shortage(share: Share, waiters: readonly Waiter<Member>[]): Shortage<Member>;
   refuse(holder: Member): void;
 }
@@ -57,7 +57,7 @@ export interface Resource<Member extends Holder> {
 /**
  * The deliveries that hold units of a resource, and the queue of those that wait for some.
  *
- * - **Order.** The queue is served by rank. In each share none overtakes another.
+ * - **Order.** The queue is served by rank. Within a share no waiter overtakes another.
  * - **Pace.** Once deliveries have waited for a second, slow senders are refused until what the others lack is free, the slowest first.
  *   Of equally slow ones the youngest is refused, so that the others can finish.
  */
@@ -74,7 +74,7 @@ export class FairQueue<Member extends Holder> {
     this.#now = now;
   }
 
-  /** In the order in which they are served. */
+  /** Waiters in the order in which they are served. */
   get waiters(): readonly Waiter<Member>[] {
     return this.#waiters;
   }
@@ -85,8 +85,8 @@ export class FairQueue<Member extends Holder> {
     return count;
   }
 
-  /** Whether one that waits for the share is served before this one. */
-  isAheadOf(holder: Member, share: Share): boolean {
+  /** Whether a waiter for the share comes before this holder. */
+  hasWaiterBefore(holder: Member, share: Share): boolean {
     if (this.#waiters.length === 0) return false;
     const turn = { holder, share };
     return this.#waiters.some((waiter) => waiter.share === share && this.#order(waiter, turn) < 0);
@@ -98,12 +98,12 @@ export class FairQueue<Member extends Holder> {
       this.serve();
       if (this.#waiters.length === 0) return;
       this.#resource.reclaim?.();
-      // After a pause of the process, what has arrived meanwhile is read first.
+      // `setImmediate`: after a pause of the process, read first what arrived meanwhile.
       this.#timer ??= setInterval(() => setImmediate(() => this.check()), CHECK_EVERY).unref();
     });
   }
 
-  /** Ends a wait; false when there was none. The error is made only when needed, as each one captures a stack. */
+  /** Ends a wait; false when there was none. The error is created only when needed, because it captures a stack. */
   end(holder: Member, reason: () => Error): boolean {
     const waiter = this.#waiters.find((one) => one.holder === holder);
     if (waiter === undefined) return false;
@@ -112,14 +112,14 @@ export class FairQueue<Member extends Holder> {
     return true;
   }
 
-  /** To be called when units were returned. */
+  /** Serves waiters; call it after units were returned. */
   serve(): void {
     if (this.#waiters.length === 0) return;
     const instant = this.#now();
     const blocked = { small: false, large: false };
     this.#waiters.sort((one, other) => this.#order(one, other));
     for (const waiter of [...this.#waiters]) {
-      const end = this.#resource.endOf(waiter, instant - waiter.since);
+      const end = this.#resource.waitError(waiter, instant - waiter.since);
       const isServed = end === null && this.#resource.grant(waiter, !blocked[waiter.share]);
       if (end === null && !isServed) blocked[waiter.share] = true;
       else this.#remove(waiter);
@@ -142,7 +142,7 @@ export class FairQueue<Member extends Holder> {
     this.#timer = null;
   }
 
-  /** Earlier refusals count: those may not have returned yet what they hold. */
+  /** Refuses slow holders until the shortage is covered. Holders refused earlier count, although they may not have returned their units. */
   #refuseSlowest({ missing, gain, sufficiency }: Shortage<Member>): void {
     let lacking = missing;
     if (lacking <= 0) return;

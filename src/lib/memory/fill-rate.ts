@@ -1,13 +1,13 @@
 /** While others wait, a part must arrive within this time, so that its memory is flushed; in milliseconds. */
 export const PART_WITHIN = 30_000;
 
-/** The same for a small body, or the small rest of a large one: others wait no longer than that for their first byte. */
+/** The same for a small body, or the small rest of a large one, so that others wait no longer for their first byte. */
 export const SMALL_WITHIN = 10_000;
 
 /** Bodies up to this size have their own share of memory and of slots; in bytes. */
 export const SMALL_BODY = 1024 * 1024;
 
-/** A sender is not judged by less than this much of its time, in milliseconds. */
+/** Minimum of the sender's own time before its rate counts, in milliseconds. */
 const GRACE = 2_000;
 
 /** Milliseconds of silence after which a sender counts as the slowest. */
@@ -21,10 +21,10 @@ const BURST = 100;
 
 /**
  * A sender that the receiver holds up fills the buffers of its connection. So this many bytes, or the rest of the body, arrive within
- * `SOON` milliseconds after the receiver's wait. Otherwise the sender had sent no more, and the wait was its own time.
+ * `BUFFERED_WITHIN` milliseconds after the receiver's wait. Otherwise the sender had sent nothing meanwhile, and the wait was its own time.
  */
 const BUFFERED = 64 * 1024;
-const SOON = 250;
+const BUFFERED_WITHIN = 250;
 
 interface FillSteps {
   /** Bytes after which memory is flushed to the store. */
@@ -44,18 +44,18 @@ export class FillRate {
   readonly #now: () => number;
   readonly #steps: FillSteps;
   readonly #expected: number | null;
-  /** What had arrived, and how long the sender had taken, at the last flush. */
+  /** Bytes arrived and sender time spent at the last flush. */
   #flushedAt = { arrived: 0, spent: 0 };
   #spent = 0;
   #since: number | null;
-  /** When the receiver began to take its time. */
+  /** Start of the receiver's current wait. */
   #pausedAt = 0;
-  /** Milliseconds that the receiver took, which may turn out to be the sender's; and what followed. */
+  /** Milliseconds of receiver waits that may turn out to be the sender's time, and the bytes and sender time that followed. */
   #paused = 0;
   #bytesAfter = 0;
   #spentAfter = 0;
   #complete = false;
-  /** From a flush until the receiver is ready for more: it may have to wait for the store first. */
+  /** True from a flush until the receiver is ready for more: it may have to wait for the store first. */
   #isFlushing = false;
 
   /** @param expected bytes of the whole delivery; null when unknown */
@@ -66,7 +66,7 @@ export class FillRate {
     this.#since = now();
   }
 
-  /** Bytes arrived; from here on the receiver takes its time. */
+  /** Counts bytes that arrived. From here on the receiver's time runs. */
   received(bytes: number): void {
     this.arrived += bytes;
     this.#bytesAfter += bytes;
@@ -76,10 +76,10 @@ export class FillRate {
     this.#since = null;
     this.#spentAfter += spent;
     this.#spent += spent + this.#ownPause();
-    if (this.#bytesAfter >= BUFFERED || this.#spentAfter > SOON) this.#paused = 0;
+    if (this.#bytesAfter >= BUFFERED || this.#spentAfter > BUFFERED_WITHIN) this.#paused = 0;
   }
 
-  /** The receiver is ready for more; from here on the sender takes its time. */
+  /** The receiver is ready for more. From here on the sender's time runs. */
   awaitSender(): void {
     this.#isFlushing = false;
     if (this.#since !== null) return;
@@ -91,13 +91,13 @@ export class FillRate {
     this.#paused += this.#since - this.#pausedAt;
   }
 
-  /** What has arrived so far is on its way to the store. */
+  /** What has arrived so far is being written to the store. */
   flushed(): void {
     this.#flushedAt = { arrived: this.arrived, spent: this.#spent };
     this.#isFlushing = true;
   }
 
-  /** Everything has arrived: from here on the memory waits for the store alone. */
+  /** Everything has arrived: from here on the memory waits only for the store. */
   complete(): void {
     this.received(0);
     this.#complete = true;
@@ -119,7 +119,7 @@ export class FillRate {
     return this.arrived - this.#flushedAt.arrived;
   }
 
-  /** Bytes that its sender's rate promises before the next flush. A sender that became slow is judged by this part alone. */
+  /** Bytes expected before the next flush at the sender's rate. A sender that became slow is measured by the current part only. */
   due(): number {
     if (this.#complete || this.#isFlushing) return 0;
     const spent = this.#spent + this.#idle();
@@ -134,27 +134,27 @@ export class FillRate {
     if (this.#idle() >= SILENCE) return 0;
     const spent = this.#spent + this.#idle() + this.#ownPause(this.#idle()) - this.#flushedAt.spent;
     if (spent < GRACE) return Number.POSITIVE_INFINITY;
-    const came = this.gathered;
-    const whole = Math.max(1, came + this.#missing(came));
+    const { gathered } = this;
+    const whole = Math.max(1, gathered + this.#missing(gathered));
     const within = whole <= this.#steps.smallBody ? SMALL_WITHIN : PART_WITHIN;
-    return (came * within) / (spent * whole);
+    return (gathered * within) / (spent * whole);
   }
 
   #idle(): number {
     return this.#since === null ? 0 : this.#now() - this.#since;
   }
 
-  /** What the receiver took, where it turned out to be the sender's time. */
+  /** Receiver waits that turned out to be the sender's time. */
   #ownPause(idle = 0): number {
-    return this.#spentAfter + idle > SOON ? this.#paused : 0;
+    return this.#spentAfter + idle > BUFFERED_WITHIN ? this.#paused : 0;
   }
 
   /** Bytes that must arrive before the next flush. A body larger than declared has no known end. */
-  #missing(came: number): number {
+  #missing(gathered: number): number {
     const { part, smallBody } = this.#steps;
     if (this.#expected !== null && this.arrived <= this.#expected) {
-      return Math.max(0, Math.min(part - came, this.#expected - this.arrived));
+      return Math.max(0, Math.min(part - gathered, this.#expected - this.arrived));
     }
-    return Math.max(0, (this.arrived <= smallBody ? smallBody : part) - came);
+    return Math.max(0, (this.arrived <= smallBody ? smallBody : part) - gathered);
   }
 }

@@ -15,24 +15,24 @@ const FIRST_STEPS = 256 * 1024;
 /** Content up to this size gets memory of exactly its size: the smallest buffer of the pool would cost more. */
 const TINY = 32 * 1024;
 
-/** A chunk may keep this much alive beyond itself: the head of its request. */
+/** Bytes that a chunk may keep alive beyond itself, such as the head of its request. */
 const MAX_KEPT = 2 * 1024;
 
-/** Bytes that are neither reused nor returned to the budget before `release` is called, which has to happen once. */
+/** Bytes that stay unchanged and paid for until `release`, which must be called once. */
 export interface HeldBytes {
   readonly bytes: Buffer;
   release(): void;
 }
 
 /**
- * Memory with its price and a count of those that hold it. It is freed (reused by the pool, returned to the budget) when the owner and
- * every reader have released it, in whatever order: an owner that gives up need not know which store calls still read its bytes.
+ * Reference-counted memory. It is freed (reused by the pool, returned to the budget) when the owner and every reader have released it,
+ * in any order: an owner that gives up need not know which store calls still read its bytes.
  * `test/unit/archive/foreign-bytes.test.ts` fails where a call reads without holding.
  */
 class Content implements HeldBytes {
-  /** Bytes that are returned to the budget with it. */
+  /** Bytes charged to the budget for it. */
   price: number;
-  /** Null for memory that no pool has. */
+  /** Null for memory outside the pool. */
   readonly pool: BufferPool | null;
   readonly #bytes: Buffer;
   readonly #lease: BudgetLease;

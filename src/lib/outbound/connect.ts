@@ -16,7 +16,7 @@ interface OutboundOptions {
  * settings name a proxy, it is asked for a tunnel (CONNECT), also to a place without TLS, so that a proxy never sees a request.
  * undici's own `EnvHttpProxyAgent` knows no ranges of addresses and serves no other client.
  *
- * What connects fails with a `ProxyError`, or with the error of the network.
+ * A failed connection rejects with a `ProxyError`, or with the error of the network.
  */
 export function createConnect({ timeout, proxies, ca }: OutboundOptions): buildConnector.connector {
   const options = { timeout, allowH2: false, ...(ca && { ca }) };
@@ -59,7 +59,7 @@ async function tunnel(
     if (error instanceof ProxyError) throw error;
     throw new ProxyError('PROXY_UNREACHABLE', `${host}: ${(error as Error).message}`, { cause: error });
   } finally {
-    // A connection that became a tunnel is not the client's any more.
+    // A connection that became a tunnel no longer belongs to the client.
     void client.destroy();
   }
 }

@@ -1,6 +1,5 @@
 /**
- * A connection that the proxy in between does not allow. Nothing was sent to the other side. Messages name the proxy without its
- * credentials.
+ * The proxy refused or did not open a connection. Nothing was sent to the destination. Messages name the proxy without its credentials.
  */
 export class ProxyError extends Error {
   /** `PROXY_INVALID`: the variable does not name a proxy of HTTP. */

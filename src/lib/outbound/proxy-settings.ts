@@ -22,7 +22,7 @@ export function readProxySettings(env: Readonly<Record<string, string | undefine
 }
 
 export interface OutboundPlace extends HostAndPort {
-  /** Whether TLS is spoken to the place: by that its variable is chosen. */
+  /** Whether the connection uses TLS, which decides between HTTPS_PROXY and HTTP_PROXY. */
   readonly secure: boolean;
 }
 
@@ -41,7 +41,7 @@ export function proxyFor(settings: ProxySettings, place: OutboundPlace): URL | n
   throw new ProxyError('PROXY_INVALID', `${name} has to be an address that begins with http:// or https://`);
 }
 
-/** Where a URL of http, https, ws or wss leads, or one of undici's targets. */
+/** The destination of a URL (http, https, ws, wss) or of a connection target of undici. */
 export function placeOf(target: Pick<URL, 'protocol' | 'hostname' | 'port'>): OutboundPlace {
   const secure = target.protocol === 'https:' || target.protocol === 'wss:';
   return {

@@ -1,4 +1,4 @@
-/** A buffer in chunks of `bytes` and a rest, without copying it; nothing of an empty one. */
+/** Yields a buffer in chunks of up to `bytes`, without copying it. */
 export async function* chunksOf(buffer: Buffer, bytes: number): AsyncGenerator<Buffer> {
   for (let start = 0; start < buffer.length; start += bytes) yield buffer.subarray(start, start + bytes);
 }

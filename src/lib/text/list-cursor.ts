@@ -1,14 +1,14 @@
 import { Problem } from '../../domain/problem.js';
 import { parseJson } from './parse-json.js';
 
-/** Makes the cursor that continues a list: the list's name, so that no other one takes it, and the place of the last entry. */
+/** Encodes the cursor that continues a list: the place of the last entry, and the list's name, so that other lists reject it. */
 export function encodePlace(list: string, place: readonly unknown[]): string {
   return Buffer.from(JSON.stringify([list, ...place])).toString('base64url');
 }
 
 /**
- * The place in a cursor. Throws `request-invalid` unless `encodePlace` made it for this list: another list's place would
- * pass over entries.
+ * Decodes the place in a cursor. Throws `request-invalid` unless `encodePlace` made it for this list: another list's place would
+ * skip entries.
  *
  * @param read returns the place for the decoded value; null when the value is not a place
  */
@@ -26,7 +26,7 @@ export function decodePlace<Place>(
 /**
  * A page of a list.
  *
- * @param found one row more than the page holds, where there is one: another page follows then
+ * @param found up to one row more than the page holds; the extra row means that another page follows
  */
 export function pageOf<Row>(
   found: readonly Row[],

@@ -1,6 +1,6 @@
 /**
- * Runs work with a signal that aborts as `signal` does, or with a `TimeoutError` after some milliseconds. Leaves nothing on `signal`:
- * Node (22 to 26) keeps 1.1 KB of every `AbortSignal.any` that has a listener for as long as one of its signals lives.
+ * Runs work with a signal that aborts with `signal`, or with a `TimeoutError` after some milliseconds. Not `AbortSignal.any`: Node (22
+ * to 26) keeps 1.1 KB for each one that has a listener for as long as one of its signals lives.
  */
 export async function abortAfter<Result>(
   milliseconds: number,

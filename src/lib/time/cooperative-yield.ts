@@ -1,9 +1,9 @@
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 
-/** Called between the steps of a long computation: `await pause()` gives other callbacks a turn where it is due. */
+/** Called between the steps of a long computation: `await pause()` yields to the event loop when a turn is due. */
 export type Pause = () => Promise<void> | undefined;
 
-/** Milliseconds of work without a turn for other callbacks. One step more can follow; and a callback needs some ten turns. */
+/** Milliseconds of work before the event loop gets a turn; the step in progress is finished first. A delivery needs some ten turns. */
 const MAX_WORK = 2;
 
 /**
@@ -25,7 +25,7 @@ const BUSY_PAUSE = 100;
 /**
  * Like `cooperativeYield` for work that can wait: takes a quarter of the time, and none of it while the process is busy.
  *
- * @param isBusy asked after every `maxWork` milliseconds of work
+ * @param isBusy called after every `maxWork` milliseconds of work
  * @param signal ends the waiting
  */
 export function backgroundYield(isBusy: () => boolean, signal: AbortSignal, maxWork = MAX_WORK): Pause {

@@ -24,8 +24,8 @@ export interface RetryRules {
 }
 
 /**
- * Runs an attempt again, after the first failed, until it succeeds or `pauseAfter` gives up. Most first attempts succeed, and those need
- * no rules.
+ * Retries after the first attempt failed, until one succeeds or `pauseAfter` gives up. The first attempt is the caller's, because most
+ * succeed and need no rules.
  *
  * Rejects with the error of the last attempt, or as `sleep` does.
  *
@@ -81,8 +81,8 @@ const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
  */
 export function parseRetryAfter(value: string | readonly string[] | undefined, now: number): number | null {
   const text = [value].flat()[0]?.trim() ?? '';
-  const asked = SECONDS.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - now;
-  return Number.isNaN(asked) ? null : Math.min(Math.max(0, asked), MAX_RETRY_AFTER_MS);
+  const pause = SECONDS.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - now;
+  return Number.isNaN(pause) ? null : Math.min(Math.max(0, pause), MAX_RETRY_AFTER_MS);
 }
 
 /** NaN for what is not a date. The oldest form names no zone and means UTC, which `Date.parse` would not assume. */

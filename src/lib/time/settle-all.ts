@@ -1,4 +1,4 @@
-/** Waits for all, then throws the first failure: nothing goes on running after the caller has learned of it. */
+/** Waits for all, then throws the first failure, so that no work still runs when the caller sees the error. */
 export async function settleAll<T>(work: readonly (Promise<T> | T)[]): Promise<T[]> {
   const values: T[] = [];
   for (const result of await Promise.allSettled(work)) {

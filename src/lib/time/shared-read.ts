@@ -1,29 +1,29 @@
 /**
- * Reads once for all who ask meanwhile, or within a time of its beginning. A failure is not kept.
+ * Shares one read among all callers that come while it runs, or within `maxAge` of its start. A failure is not cached.
  *
- * @param holdsFor milliseconds, which may depend on the answer
- * @param read gets the time, and what it is asked with
+ * @param maxAge milliseconds, which may depend on the result
+ * @param read gets the time and the arguments of the first caller
  * @param clock milliseconds; default a monotonic one
  */
-export function sharedRead<T, Asked extends readonly unknown[] = []>(
-  holdsFor: number | ((answer: T) => number),
-  read: (now: number, ...asked: Asked) => Promise<T>,
+export function sharedRead<T, Args extends readonly unknown[] = []>(
+  maxAge: number | ((result: T) => number),
+  read: (now: number, ...args: Args) => Promise<T>,
   clock: () => number = () => performance.now(),
-): (...asked: Asked) => Promise<T> {
-  let last: { readonly at: number; readonly answer: Promise<T>; holds: number } | null = null;
-  return (...asked) => {
+): (...args: Args) => Promise<T> {
+  let last: { readonly at: number; readonly result: Promise<T>; maxAge: number } | null = null;
+  return (...args) => {
     const now = clock();
-    if (last !== null && Math.abs(now - last.at) < last.holds) return last.answer;
-    const begun = { at: now, answer: read(now, ...asked), holds: Number.POSITIVE_INFINITY };
-    last = begun;
-    begun.answer.then(
-      (answer) => {
-        begun.holds = typeof holdsFor === 'number' ? holdsFor : holdsFor(answer);
+    if (last !== null && Math.abs(now - last.at) < last.maxAge) return last.result;
+    const current = { at: now, result: read(now, ...args), maxAge: Number.POSITIVE_INFINITY };
+    last = current;
+    current.result.then(
+      (result) => {
+        current.maxAge = typeof maxAge === 'number' ? maxAge : maxAge(result);
       },
       () => {
-        if (last === begun) last = null;
+        if (last === current) last = null;
       },
     );
-    return begun.answer;
+    return current.result;
   };
 }

@@ -10,7 +10,7 @@ interface Progress {
 
 const CHECK_EVERY = 250;
 
-/** Responses that their clients may pause. */
+/** Responses whose clients may stop reading for a while. */
 const pausable = new WeakSet<ServerResponse>();
 
 /** Excepts a response from `closeUnread`: it has a time-out of its own. */

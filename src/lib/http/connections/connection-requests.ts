@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** Unanswered requests of one connection. Balancers send one at a time. */
-const MOST_IN_HAND = 8;
+const MAX_UNANSWERED = 8;
 
 interface ResponseWatcher {
   /** Called before the app is. */
@@ -16,14 +16,14 @@ interface Connection {
   readonly pending: ServerResponse[];
   /** The request that came last, unless it was received and answered. */
   latest: IncomingMessage | null;
-  /** What Node is given instead of further requests, once there were too many; null before. */
+  /** Stands in for every further request once there were too many; null before. */
   dropped: DroppedRequest | null;
   /** The latest turn in which a response was sent, and how many were sent in it. */
   turn: number;
   answered: number;
 }
 
-/** All requests of a connection that are not processed: Node is given the same one each time. No bytes of their bodies are kept. */
+/** Stands in for all requests of a connection that are not processed. Bytes of their bodies are discarded. */
 class DroppedRequest extends IncomingMessage {
   #response: ServerResponse | null = null;
 
@@ -130,12 +130,12 @@ export class ConnectionRequests {
     });
   }
 
-  /** What is processed in place of a request that is one too many; null for one that is not. */
+  /** The substitute for a request beyond the limit; null below the limit. */
   #drop(socket: Socket): DroppedRequest | null {
     const connection = this.#connectionOf(socket);
     if (connection.dropped !== null) return connection.dropped;
     const answered = connection.turn === this.#turn ? connection.answered : 0;
-    if (connection.pending.length + answered < MOST_IN_HAND) return null;
+    if (connection.pending.length + answered < MAX_UNANSWERED) return null;
     connection.dropped = new DroppedRequest(socket);
     stopReading(socket);
     closeWithoutStacks(socket);

@@ -4,8 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { ConnectionRequests } from './connection-requests.js';
 
 interface ConnectionLimitOptions {
-  /** Most connections at a time. */
-  readonly most: number;
+  readonly maxConnections: number;
   /** Whether the response to a request shows that its sender authenticated. */
   readonly isTrusted: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** A connection was closed to make room, or because there was no other to close. */
@@ -17,7 +16,7 @@ export interface ConnectionLimiter {
 }
 
 /**
- * Limits the number of a server's connections to `most`. A connection alone proves nothing, so a new one is preferred to
+ * Limits the number of a server's open connections. A connection alone proves nothing, so a new one is preferred to
  * those that only wait. To make room, the connection is closed that has been idle, or in the middle of a head, for longest:
  * unauthenticated ones first, then authenticated ones, then unauthenticated ones that were refused and still send. A
  * connection with a delivery in flight is never closed; when all have one, the new connection is closed.
@@ -65,7 +64,7 @@ export function limitConnections(
   }
 
   server.on('connection', (socket: Socket) => {
-    if (connections.size >= options.most) {
+    if (connections.size >= options.maxConnections) {
       const idle = longestIdle();
       if (idle === undefined) return close(socket);
       close(idle);

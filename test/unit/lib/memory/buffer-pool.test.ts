@@ -5,7 +5,7 @@ const KB = 1024;
 
 describe('the pool of buffers', () => {
   it('rounds sizes up to powers of two, from 64 KiB to the largest', () => {
-    const pool = createBufferPool({ largest: 300 * KB, most: 0 });
+    const pool = createBufferPool({ largest: 300 * KB, maxBytes: 0 });
     expect([1, 64 * KB, 65 * KB, 200 * KB, 300 * KB].map((size) => pool.sizeFor(size) / KB)).toEqual([
       64, 64, 128, 256, 300,
     ]);
@@ -13,7 +13,7 @@ describe('the pool of buffers', () => {
   });
 
   it('reuses buffers that were given back', () => {
-    const pool = createBufferPool({ largest: 256 * KB, most: 256 * KB });
+    const pool = createBufferPool({ largest: 256 * KB, maxBytes: 256 * KB });
     const first = pool.take(100 * KB);
     expect(pool.take(100 * KB)).not.toBe(first);
     pool.giveBack(first);
@@ -21,7 +21,7 @@ describe('the pool of buffers', () => {
   });
 
   it('keeps what is given back, again and again', () => {
-    const pool = createBufferPool({ largest: 128 * KB, most: 256 * KB });
+    const pool = createBufferPool({ largest: 128 * KB, maxBytes: 256 * KB });
     for (let round = 0; round < 3; round++) {
       const pair = [pool.take(128 * KB), pool.take(128 * KB)];
       for (const buffer of pair) pool.giveBack(buffer);
@@ -30,7 +30,7 @@ describe('the pool of buffers', () => {
   });
 
   it('keeps no more than fits beside those in use, whatever their sizes', () => {
-    const pool = createBufferPool({ largest: 256 * KB, most: 256 * KB });
+    const pool = createBufferPool({ largest: 256 * KB, maxBytes: 256 * KB });
     const small = [64, 64, 128].map((size) => pool.take(size * KB));
     for (const buffer of small) pool.giveBack(buffer);
     expect(pool.allocated).toBe(256 * KB);
@@ -45,7 +45,7 @@ describe('the pool of buffers', () => {
     const reported: number[] = [];
     const pool = createBufferPool({
       largest: 256 * KB,
-      most: 0,
+      maxBytes: 0,
       onFilled: (bytes) => reported.push(bytes),
     });
     const bytes = pool.take(10);

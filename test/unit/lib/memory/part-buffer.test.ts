@@ -13,7 +13,7 @@ function memory(part = PART): Memory & { held(): number; advance(ms: number): vo
   const budget = new ByteBudget({ total: 64 * part, reserve: part, now: () => time });
   const lease = budget.lease();
   const other = budget.lease();
-  const pool = createBufferPool({ largest: part, most: 4 * part });
+  const pool = createBufferPool({ largest: part, maxBytes: 4 * part });
   const advance = (ms: number) => {
     time += ms;
   };
@@ -109,7 +109,7 @@ describe('a part buffer', () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const lease = budget.lease();
     const other = budget.lease();
-    const pool = createBufferPool({ largest: PART, most: PART });
+    const pool = createBufferPool({ largest: PART, maxBytes: PART });
     const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
     expect(buffer.bytes()).toHaveLength(0);
     expect([buffer.tryAppend(CHUNK), buffer.tryAppend(Buffer.from('x'))]).toEqual([true, true]);
@@ -171,7 +171,7 @@ describe('a part buffer', () => {
     const lease = budget.lease();
     await hog.take(PART);
     await hog.take(PART);
-    const pool = createBufferPool({ largest: PART, most: PART });
+    const pool = createBufferPool({ largest: PART, maxBytes: PART });
     const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
     const waiting = expect(buffer.append(CHUNK)).rejects.toBeInstanceOf(LeaseClosedError);
     hog.give(2 * PART);

@@ -34,7 +34,7 @@ async function start(options: ServerOptions = {}): Promise<void> {
   const requests = new ConnectionRequests();
   server = createServer({ ...options, ...requests.bound() });
   limiter = limitConnections(server, requests, {
-    most: MOST,
+    maxConnections: MOST,
     isTrusted: (_request, { statusCode }) => statusCode === 200,
     onShed: () => {
       shed += 1;

@@ -4,7 +4,7 @@ import { isFailedStatus, isJobId, isUnsuccessful } from './job.js';
 /** Events about jobs, as `subscribers.<name>.events` has them. */
 export type JobEventName = 'job.stored' | 'job.failed' | 'job.erased';
 
-/** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
+/** Outcomes that announce nothing: they are not the end of a job. A refused line can repeat the id of a stored job. */
 const NO_EVENT: readonly string[] = [
   'refused',
   'replayed',
@@ -17,7 +17,7 @@ const NO_EVENT: readonly string[] = [
 
 type Facts = Pick<LedgerLine, 'jobId' | 'outcome' | 'status' | 'reason' | 'items'>;
 
-/** The event that a ledger line announces of its own; null without one. The table is in docs/decisions/outbox.md. */
+/** The event that a ledger line announces; null when it announces none. The table is in docs/decisions/outbox.md. */
 export function announcedEvent(line: Facts): JobEventName | null {
   return isRepetition(line) ? null : eventOfLine(line);
 }
@@ -34,11 +34,11 @@ export function hasNewItems(items: Facts['items']): boolean {
   return items.some(({ outcome }) => outcome === 'created' || outcome === 'conflict');
 }
 
-/** As `announcedEvent`, of repetitions as well. */
+/** Like `announcedEvent`, but repetitions have an event too. */
 export function eventOfLine({ jobId, outcome, status, reason, items }: Facts): JobEventName | null {
   // A ledger that was edited by hand may hold any text. The id becomes a part of keys.
   if (jobId === null || !isJobId(jobId) || NO_EVENT.includes(outcome)) return null;
-  // A recovery that stored some of a job's items and failed to get the others tells of those: the next one finds them in place.
+  // A recovery that stored some items of a job and failed to get the others announces those: the next recovery finds them in place.
   if (outcome === 'failed' && !hasNewItems(items)) return null;
   // A late callback of an erased job: its end was announced.
   if (outcome === 'noted' && reason === 'erased') return null;

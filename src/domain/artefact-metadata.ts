@@ -28,7 +28,7 @@ export const MAX_METADATA_BYTES = 2048;
 /** Servers differ in whether this counts. */
 const PREFIX = 'x-amz-meta-';
 
-/** Upper bound of each of the sender's names, encoded; and what each may have in any case beside a context. */
+/** Longest encoded form of each name that the sender chose, and the length that is reserved for each beside a context. */
 const MAX_NAME_LENGTH = 512;
 const MIN_NAME_LENGTH = 32;
 
@@ -57,7 +57,7 @@ export function artefactMetadata(facts: ArtefactFacts, item: ItemFacts): Record<
   return metadata;
 }
 
-/** Metadata of an artefact that was chosen: the SHA-256 of the bytes that it replaced, which are kept among the conflicts. */
+/** Metadata name of a chosen artefact: the SHA-256 of the bytes that it replaced, which are kept among the conflicts. */
 export const REPLACED = 'replaced';
 
 /**
@@ -77,7 +77,7 @@ export function versionMetadata(
   return rest;
 }
 
-/** Bytes of the largest metadata that an artefact of a source can have whose context has these names. */
+/** Bytes of the largest metadata that an artefact of the source can have. @param names of the source's context */
 export function longestMetadata(source: string, names: readonly string[]): number {
   const longest = (texts: readonly string[]) => Math.max(...texts.map(({ length }) => length));
   return (
@@ -102,7 +102,7 @@ export function longestMetadata(source: string, names: readonly string[]): numbe
   );
 }
 
-/** Bytes left for each of the sender's names, which may both be there. */
+/** Bytes left for each of the sender's two names. */
 function roomForName(metadata: Readonly<Record<string, string>>): number {
   return Math.floor((MAX_METADATA_BYTES - metadataBytes(metadata) - bytesOfNames(0)) / 2);
 }

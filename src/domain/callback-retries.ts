@@ -1,18 +1,18 @@
 import type { ReasonCode } from './reasons.js';
 
 /**
- * Milliseconds for which the service tries a callback again: it gives up some 66 s after the first failure (one public sample).
- * The rest is for attempts that are slow to fail.
+ * Milliseconds within which the service retries a callback: it gives up some 66 s after the first failure (one public sample).
+ * The rest is a margin for attempts that are slow to fail.
  */
-export const STILL_TRIED = 120_000;
+export const CALLBACK_RETRY_WINDOW = 120_000;
 
-/** A retry may succeed; every other rejected callback is rejected again until somebody changes something. */
-export const PASSING_REASONS: readonly ReasonCode[] = [
+/** Reasons after which a retry may succeed. For all others the callback is rejected again until somebody changes something. */
+export const TRANSIENT_REASONS: readonly ReasonCode[] = [
   'overloaded',
   'draining',
   'store-unavailable',
   'store-full',
-  // No line is written while the clock is wrong: one that is on record shows that it was set.
+  // No line is written while the clock is wrong, so a line with this reason shows that the clock was corrected.
   'clock',
   'write-race',
   'internal',

@@ -14,7 +14,7 @@ export interface Acknowledgement {
   readonly items: readonly StoredItem[];
 }
 
-/** One outcome for all items of a decoded delivery: the most noteworthy of theirs. */
+/** The outcome of a decoded delivery: that of its most noteworthy item. */
 export function outcomeOf(items: readonly StoredItem[]): Exclude<DeliveryOutcome, 'quarantined'> {
   if (items.length === 0) return 'noted';
   if (items.some((item) => item.outcome === 'conflict')) return 'conflict';
@@ -51,8 +51,8 @@ export const LEDGER_OUTCOMES = [
 ] as const;
 export type LedgerOutcome = (typeof LEDGER_OUTCOMES)[number] | (string & {});
 
-/** Whether callbacks, recoveries and imports never have this outcome. */
-export function isOutcomeOfNoDelivery(outcome: string): boolean {
+/** Whether an outcome never belongs to a callback, a recovery or an import. */
+export function isNonDeliveryOutcome(outcome: string): boolean {
   return [...ACTION_OUTCOMES, ...OTHER_OUTCOMES].some((each) => each === outcome);
 }
 
@@ -97,7 +97,7 @@ export interface DeliveryShape {
   }[];
 }
 
-/** Objects that expired; those of a line have one kind and one job. */
+/** Expired objects of one kind and one job. */
 export interface ExpiredObjects {
   readonly kind: RetentionClass;
   readonly objects: number;
@@ -146,9 +146,9 @@ export interface LedgerLine {
   readonly expired?: ExpiredObjects;
   /** Present only when the body was too large. */
   readonly tooLarge?: TooLargeBody;
-  /** ISO 8601: about when the callback was expected of a job that recovery had to fetch, as far as the service says. */
+  /** ISO 8601: about when the service should have sent the callback of a job that recovery had to fetch. */
   readonly expectedAt?: string;
-  /** Kinds that a quarantined body should have brought; present only then. */
+  /** Kinds that a quarantined body should have brought; absent from other lines. */
   readonly wanted?: readonly Wanted[];
   /** Delivery id of the quarantined body that an operator released or dismissed. */
   readonly body?: string;

@@ -14,7 +14,7 @@ export function describeAttempt({
   return answer === undefined ? `Answered ${status}` : `Answered ${status}: “${answer}”`;
 }
 
-/** Why a subscriber is sent nothing, or one event at a time; null while it is not paused. */
+/** Why events for a subscriber are held back or sent one at a time; null while it is not paused. */
 export function describePause(
   { openSince, pausedUntil }: { readonly openSince: string | null; readonly pausedUntil: string | null },
   now: number,
@@ -28,7 +28,7 @@ export function describePause(
 /**
  * The events that are not sent: "2 wait for a retry, 10 are not tried yet".
  *
- * @param isAll whether the index has all lines behind which an event could wait
+ * @param isAll whether the index has every line whose event could be unsent
  */
 export function describeUnsent(
   { retrying, untried }: { readonly retrying: number; readonly untried: number },
@@ -47,42 +47,42 @@ export function describeDead(dead: number): string {
   return `${dead.toLocaleString('en')} ${dead === 1 ? 'event' : 'events'}`;
 }
 
-/** What became of an event for a subscriber. */
-export interface ToldEvent {
+/** The delivery of an event to a subscriber. */
+export interface EventDelivery {
   readonly outcome: 'delivered' | 'rejected' | 'expired' | 'dropped' | 'waiting' | 'untried' | 'unknown';
-  /** ISO 8601: the attempt that says so; null without one. */
+  /** ISO 8601, of the last attempt; null without one. */
   readonly at: string | null;
   readonly status: number | null;
   readonly error: string | null;
-  /** How often it was tried. */
   readonly attempts: number;
-  /** Attempts of an event that waits, oldest first. */
+  /** Attempts of a waiting event, oldest first. */
   readonly history: readonly { readonly answer?: string | undefined }[];
 }
 
 /**
- * What became of an event, as page and command line say it: "told at 11:22, 200, 1st attempt".
+ * The delivery of an event, as page and command line describe it: "delivered at 11:22, 200, 1st attempt".
  *
  * @param time shows an instant (ISO 8601)
  */
-export function describeTold(
-  { outcome, at, status, error, attempts, history }: ToldEvent,
+export function describeDelivery(
+  { outcome, at, status, error, attempts, history }: EventDelivery,
   time: (instant: string) => string = String,
 ): string {
   const answer = status === null ? `no answer: ${error ?? 'unknown'}` : String(status);
-  const tried = `${answer}${at === null ? '' : ` at ${time(at)}`}, ${ordinal(attempts)} attempt`;
-  const said = history.at(-1)?.answer;
+  const when = at === null ? '' : ` at ${time(at)}`;
+  const lastAttempt = `${answer}${when}, ${ordinal(attempts)} attempt`;
+  const lastAnswer = history.at(-1)?.answer;
   switch (outcome) {
     case 'delivered':
-      return `told${at === null ? '' : ` at ${time(at)}`}, ${answer}, ${ordinal(attempts)} attempt`;
+      return `delivered${when}, ${answer}, ${ordinal(attempts)} attempt`;
     case 'waiting':
-      return `not told yet: ${tried}${said === undefined ? '' : `: “${said}”`}`;
+      return `not delivered yet: ${lastAttempt}${lastAnswer === undefined ? '' : `: “${lastAnswer}”`}`;
     case 'rejected':
-      return `not told, the answer was final: ${tried}`;
+      return `not delivered, the answer was final: ${lastAttempt}`;
     case 'expired':
-      return `not told, it failed for 24 hours: ${tried}`;
+      return `not delivered, it failed for 24 hours: ${lastAttempt}`;
     case 'dropped':
-      return 'not told: the job was erased before';
+      return 'not delivered: the job was erased before';
     case 'untried':
       return 'not tried yet';
     case 'unknown':

@@ -95,7 +95,7 @@ type ShowInstant = (instant: string) => string;
 
 /** @param bodies those of the job in quarantine, newest first */
 export function jobState(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): JobState {
-  const { tone, word, text, next } = stateOf(job, bodies, at);
+  const [tone, word, text, next] = describe(job, bodies, at);
   return { tone, word, text, steps: nextSteps(job, next, bodies) };
 }
 
@@ -132,14 +132,9 @@ export const NO_SERVICE_RECORD = {
 /** Why there is no record of the service. */
 export type NoRecord = keyof typeof NO_SERVICE_RECORD;
 
-/** What is to be done: a key of the table in `next-steps.ts`. */
+/** The situation whose steps `nextSteps` lists. */
 type Next = Parameters<typeof nextSteps>[1];
 type Described = readonly [tone: StateTone, word: string, text: string, next: Next];
-
-function stateOf(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant) {
-  const [tone, word, text, next] = describe(job, bodies, at);
-  return { tone, word, text, next };
-}
 
 function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): Described {
   const { artefacts, timeline, failure, expired, erasure } = job;
@@ -296,7 +291,7 @@ function lacksLines({ since, until, missing }: KnownJob['index']): boolean {
   return since !== null || until === null || missing.length > 0;
 }
 
-/** A job that the service rejected, and of whose end the ledger has no line yet. */
+/** State of a job that the service rejected while the ledger has no line about its end yet. */
 function rejectedState(failedAttempts: readonly { readonly message: string }[]): Described {
   const gaveUp = failedAttempts.length === 0 ? '' : ` ${gaveUpInWords(failedAttempts)}`;
   const text = `The service rejected the job: there is no transcript.${gaveUp} Its callback has not arrived.`;

@@ -25,7 +25,7 @@ interface Kind {
   readonly beginning?: RegExp;
   /** The retention class, which is also the object's tag. */
   readonly retention: 'transcript' | 'jobinfo' | 'data' | 'attachment';
-  /** What the service's API hands out as this kind: a format of the transcript, the media or the job record. */
+  /** What the service's API returns for this kind: a format of the transcript, the media or the job record. */
   readonly document: string | null;
 }
 
@@ -95,7 +95,7 @@ export const KINDS = {
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type ItemKind = keyof typeof KINDS;
-/** The kinds that a job can be asked for, and that the service's API hands out. */
+/** The kinds that a submitter can request, and that the service's API returns. */
 export type RetrievableKind = Exclude<ItemKind, 'attachment'>;
 export type TranscriptKind = Extract<ItemKind, `transcript.${string}`>;
 /** A token of `contents` as a job submitter writes it. */
@@ -123,7 +123,7 @@ export function kindOfToken(token: string): RetrievableKind | null {
   return KINDS_BY_TOKEN.get(token.toLowerCase().replaceAll(':', '.')) ?? null;
 }
 
-/** The kind whose document of the service's API has this name; null when there is none. */
+/** The kind that the service's API returns under this name; null when there is none. */
 export function kindOfDocument(document: string): RetrievableKind | null {
   return RETRIEVABLE_KINDS.find((kind) => KINDS[kind].document === document) ?? null;
 }

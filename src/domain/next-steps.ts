@@ -1,7 +1,7 @@
 import { isJobId } from './job.js';
 import { remedyFor } from './reasons.js';
 
-/** What stands in place of the acts that need the service, once for a page. */
+/** Shown once per page in place of the actions that need the service. */
 export const NOTHING_CAN_BE_REFETCHED =
   'Nothing can be refetched: set speech.apiKey and speech.regions.<region>.batchUrl, and restart.';
 
@@ -176,7 +176,7 @@ function refetchWords(failure: JobToMend['failure']): string {
   return remedyFor(failure?.reason) ?? 'Fetch what is missing from the service.';
 }
 
-/** Whether it is kept beside the artefact that counts. */
+/** Whether an artefact is a version kept beside the one that counts. */
 export function isConflict({ key }: { readonly key: string }): boolean {
   return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
 }
@@ -254,7 +254,7 @@ function step(action: NextStep['action'], words: string, command: string): NextS
 
 type Outcomes = Readonly<Record<string, number>>;
 
-/** What is left to do about the items of a replay that another one would end in the same way. */
+/** Steps for the items of a replay that would fail again in another replay. */
 export function stepsAfterReplay({ undecodable, unrecoverable }: Outcomes): NextStep[] {
   return [
     ...(undecodable

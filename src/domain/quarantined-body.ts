@@ -14,12 +14,12 @@ export type QuarantineState = (typeof QUARANTINE_STATES)[number];
 export const SETTLED_BY = ['dismissed', 'acknowledged', 'refetched', 'imported'] as const;
 export type SettledBy = (typeof SETTLED_BY)[number];
 
-/** What a body should have brought: a kind, a transcript in whatever format, or anything where neither callback nor source says it. */
+/** What a body should have brought: a kind, a transcript in any format, or `any` where neither callback nor source names it. */
 export const WANTED = [...new Set([...ITEM_KINDS, 'transcript' as const, 'any' as const])];
 export type Wanted = (typeof WANTED)[number];
 
 /**
- * What a callback should have brought; for a job that failed anything will do.
+ * What a callback should have brought; `any` for a failed job.
  *
  * @param contents tokens of the callback's `contents`, else those of its source
  */
@@ -33,8 +33,8 @@ export function wantedOf(status: string, contents: readonly string[]): readonly 
   return wanted.length === 0 ? ['any'] : [...new Set(wanted)];
 }
 
-/** What an artefact of this kind brings of that. */
-export function broughtBy(kind: ItemKind): readonly Wanted[] {
+/** The wanted kinds that an artefact of this kind satisfies. */
+export function wantsMetBy(kind: ItemKind): readonly Wanted[] {
   const { retention } = KINDS[kind];
   return retention === 'transcript' ? [kind, retention, 'any'] : [kind, 'any'];
 }

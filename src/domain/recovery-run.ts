@@ -1,6 +1,6 @@
 import { RECOVERY_OUTCOMES } from './recovery-outcome.js';
 
-/** What a run of reconcile found and did, as page and command line say it. */
+/** What a run of reconcile found and did. */
 export interface RunResult {
   readonly outcomes: Readonly<Partial<Record<string, number>>>;
   /** Jobs without a transcript whose callback was lost, and whose end the run recorded. */
@@ -37,7 +37,7 @@ export function countsOfRun({
   return ignored > 0 ? [...counts, ['not ours', ignored]] : counts;
 }
 
-/** What the counts do not say. */
+/** Sentences about the run that complete its counts. */
 export function notesOfRun(result: RunResult, dryRun = false): string[] {
   const { outcomes, recorded, unconfigured } = result;
   return [
@@ -48,7 +48,7 @@ export function notesOfRun(result: RunResult, dryRun = false): string[] {
   ];
 }
 
-/** What kept the run from seeing everything. */
+/** The faults that kept the run from seeing every job. */
 export function faultsOfRun({ faults }: Pick<RunResult, 'faults'>): string[] {
   return faults.map(({ region, reason }) => `error${region === null ? '' : ` in ${region}`}: ${reason}`);
 }

@@ -31,7 +31,7 @@ export function followsAnyInScope(scope: SourceScope, sources: readonly string[]
   return scopeWithin(scope, sources)?.size !== 0;
 }
 
-/** The one source that exists for a client; null when there may be more. */
+/** The only source that exists for a client; null when there may be more. */
 export function onlySource(scope: SourceScope): string | null {
   const [source = null] = scope ?? [];
   return scope?.size === 1 ? source : null;

@@ -26,8 +26,8 @@ export interface SentAttempt {
   readonly ended: EventEnd | null;
   readonly durationMs: number;
   /**
-   * Key of the segment of the ledger that has the event's own line. Only of what a sender tried first: what is behind its position, and was
-   * tried, waits no more.
+   * Key of the ledger segment that has the event's own line; null unless the sender tried the event in the order of the log. Such an event
+   * no longer waits once the sender's position has passed its segment.
    */
   readonly line: string | null;
 }

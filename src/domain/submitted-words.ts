@@ -16,7 +16,7 @@ export function omittedInWords(omitted: OmittedContext): string {
     .join(', ');
 }
 
-/** What is left out of the context of any of these lines, each name once; null where nothing is. */
+/** Names that any of these lines omits from its context, each once; null when none does. */
 export function omittedOf(
   lines: readonly { readonly contextOmitted?: OmittedContext | undefined }[],
 ): OmittedContext | null {

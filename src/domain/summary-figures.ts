@@ -10,7 +10,7 @@ export interface Percentiles {
 export interface SummaryFigures {
   readonly lines: number;
   readonly bytes: number;
-  /** Callbacks, and those of them that were not answered 2xx; with requests of the service that were refused and left no line. */
+  /** Callbacks, and how many were not answered 2xx. Both include refused requests of the service that left no line. */
   readonly callbacks: number;
   readonly refused: number;
   readonly outcomes: Readonly<Record<string, number>>;
@@ -22,7 +22,7 @@ export interface SummaryFigures {
 
 /** The figures of one group. */
 export interface SummaryRow extends SummaryFigures {
-  /** Null: none, or what the note says. ISO 8601 for hours and days. */
+  /** Value of the group, ISO 8601 for hours and days; null for deliveries without one, or as `note` explains. */
   readonly value: string | null;
   /** Source of the group, when groups are causes; otherwise null. */
   readonly source: string | null;
@@ -35,7 +35,7 @@ export interface RestOfGroups extends SummaryFigures {
   readonly groups: number;
 }
 
-/** Refused requests that left no line, most likely the speech service's, of one source and reason, within some time. */
+/** Refused requests that left no line and most likely came from the speech service, of one source and reason. */
 export interface SenderRefusals {
   readonly source: string | null;
   readonly reason: string;

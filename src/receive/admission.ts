@@ -153,7 +153,7 @@ export class Admission implements Resource<DeliverySlot> {
     return this.#take(holder);
   }
 
-  endOf({ holder }: Waiter<DeliverySlot>, waited: number): Error | null {
+  waitError({ holder }: Waiter<DeliverySlot>, waited: number): Error | null {
     if (holder.request.isGone()) return new BodyAbortedError();
     return waited < PATIENCE
       ? null

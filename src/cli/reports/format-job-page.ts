@@ -1,4 +1,4 @@
-import { describeTold } from '../../domain/event-attempts.js';
+import { describeDelivery } from '../../domain/event-attempts.js';
 import { type JobState, NO_SERVICE_RECORD } from '../../domain/job-state.js';
 import { disputed, isConflict, otherVersions } from '../../domain/next-steps.js';
 import { reasonInWords } from '../../domain/reasons.js';
@@ -95,7 +95,7 @@ function timelineRows(timeline: Job['timeline']): string[] {
 }
 
 function toldRow(event: Job['events'][number]): string {
-  return `  ${event.subscriber}: ${describeTold(event)} (${event.type})`;
+  return `  ${event.subscriber}: ${describeDelivery(event)} (${event.type})`;
 }
 
 function serviceRows(service: Job['service']): string[] {

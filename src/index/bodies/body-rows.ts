@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
 import { ITEM_KINDS } from '../../domain/kinds.js';
-import { broughtBy, settlesBodies, WANTED } from '../../domain/quarantined-body.js';
+import { settlesBodies, WANTED, wantsMetBy } from '../../domain/quarantined-body.js';
 import { isUlid } from '../../lib/text/id-cursor.js';
 import { createClassesOfJob } from '../apply/classes-of-job.js';
 import type { JobLine } from '../apply/failure-rows.js';
@@ -90,7 +90,7 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
 const ANY = maskOf(['any']);
 
 const BROUGHT: ReadonlyMap<unknown, number> = new Map(
-  ITEM_KINDS.map((kind) => [kind, maskOf(broughtBy(kind))]),
+  ITEM_KINDS.map((kind) => [kind, maskOf(wantsMetBy(kind))]),
 );
 
 /** What a line brought, as bits in the order of `WANTED`. Lines that were edited by hand can hold anything. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { CALLBACK_RETRY_WINDOW, TRANSIENT_REASONS } from '../../domain/callback-retries.js';
 import type { ReasonCode } from '../../domain/reasons.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { PASSING_REASONS, STILL_TRIED } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
 import type { AskedIndex } from '../asked-index.js';
 import { readState } from '../index-state.js';
@@ -120,7 +120,7 @@ function refusedSince(
     reason,
     accepted: accepted.filter((each) => each.source === source).map((each) => each.id),
     lastAt: acceptedOf.get(source)?.lastAt ?? 0,
-    until: reason !== null && PASSING_REASONS.includes(reason) ? now - STILL_TRIED : MAX_TIME,
+    until: reason !== null && TRANSIENT_REASONS.includes(reason) ? now - CALLBACK_RETRY_WINDOW : MAX_TIME,
   }));
   const rows = database.prepare(
     `SELECT r.value ->> 'source' AS source, r.value ->> 'reason' AS reason, count(DISTINCT job) + sum(job IS NULL) AS count,

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
+import { CALLBACK_RETRY_WINDOW, TRANSIENT_REASONS } from '../../domain/callback-retries.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { PASSING_REASONS, STILL_TRIED } from '../../domain/still-tried.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
@@ -79,9 +79,9 @@ export function failingLines(classes: LineClasses, query: FailingQuery) {
   };
   if (since !== undefined) add('f.received >= ?', since);
   if (givenUpBy !== undefined) {
-    const reasons = PASSING_REASONS.map(() => '?').join(', ');
+    const reasons = TRANSIENT_REASONS.map(() => '?').join(', ');
     const isTried = `f.class IN (${withOutcome(wanted, 'refused')}) AND coalesce(f.reason, '') IN (${reasons}) AND f.received > ?`;
-    add(`NOT (${isTried})`, ...PASSING_REASONS, givenUpBy - STILL_TRIED);
+    add(`NOT (${isTried})`, ...TRANSIENT_REASONS, givenUpBy - CALLBACK_RETRY_WINDOW);
   }
   // The cause of a conflict is that it is one; else it is the reason, or without a reason the outcome.
   if (cause !== undefined) {

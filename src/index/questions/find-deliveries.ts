@@ -1,8 +1,8 @@
 import {
   ACCESS_ORIGIN,
   isDelivery,
+  isNonDeliveryOutcome,
   isOperatorAct,
-  isOutcomeOfNoDelivery,
   LEDGER_ORIGINS,
   type LedgerLine,
 } from '../../domain/delivery.js';
@@ -149,7 +149,7 @@ function listedOrigins({
   only,
 }: DeliveryQuery): (origin: string) => boolean {
   if (only === 'acts') return isOperatorAct;
-  if (origin !== undefined || actor !== undefined || isOutcomeOfNoDelivery(outcome)) return () => true;
+  if (origin !== undefined || actor !== undefined || isNonDeliveryOutcome(outcome)) return () => true;
   const isListed = job === undefined ? isDelivery : () => true;
   if (without === undefined) return isListed;
   const isLeftOut = without === 'acts' ? isOperatorAct : (each: string) => each === ACCESS_ORIGIN;

@@ -1,4 +1,4 @@
-import { isDelivery, isOperatorAct, isOutcomeOfNoDelivery, LEDGER_ORIGINS } from '../../domain/delivery.js';
+import { isDelivery, isNonDeliveryOutcome, isOperatorAct, LEDGER_ORIGINS } from '../../domain/delivery.js';
 import { NAMED_FILTER_NAMES, type NamedFilter } from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
@@ -133,7 +133,7 @@ function sumQueryOf(query: SummaryQuery, range: TimeRange) {
     ...filters
   } = query;
   const { origin, outcome } = filters;
-  const isAsked = origin !== undefined || isOutcomeOfNoDelivery(outcome ?? '');
+  const isAsked = origin !== undefined || isNonDeliveryOutcome(outcome ?? '');
   return {
     ...filters,
     range,

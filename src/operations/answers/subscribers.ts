@@ -125,7 +125,7 @@ export const toldEventSchema = z
         'as in `GET /subscribers/{id}/events`; untried: behind the position of the sender; unknown: the position passed it, and no attempt is on record',
       ),
   })
-  .meta({ id: 'ToldEvent' });
+  .meta({ id: 'EventDelivery' });
 
 export const sentEventsSchema = z
   .strictObject({

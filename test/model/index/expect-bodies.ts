@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { isDelivery, type LedgerLine } from '../../../src/domain/delivery.js';
-import { broughtBy, QUARANTINE_STATES, settlesBodies } from '../../../src/domain/quarantined-body.js';
+import { QUARANTINE_STATES, settlesBodies, wantsMetBy } from '../../../src/domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../../src/domain/rights.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import { comparePlaces, type LinePlace } from '../../../src/ledger/log/line-place.js';
@@ -53,7 +53,7 @@ function bodiesOf(lines: readonly Placed[]) {
 function bodyOf(body: LedgerLine, own: readonly Placed[], lines: readonly Placed[]) {
   const ofSource = own.filter(({ line }) => line.source === null || line.source === body.source);
   const brought = ofSource.flatMap(({ line }) =>
-    isDelivery(line.origin) ? line.items.flatMap(({ kind }) => broughtBy(kind)) : [],
+    isDelivery(line.origin) ? line.items.flatMap(({ kind }) => wantsMetBy(kind)) : [],
   );
   const actsOn = (outcome: string) =>
     lines.filter(

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { broughtBy } from '../../../src/domain/quarantined-body.js';
+import { wantsMetBy } from '../../../src/domain/quarantined-body.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { Placed } from './indexed-ledger.js';
@@ -40,7 +40,7 @@ export function wasBroughtBefore(lines: readonly Placed[], { line }: Placed): bo
 }
 
 function broughtByLine({ items }: LedgerLine) {
-  return items.flatMap(({ kind }) => broughtBy(kind));
+  return items.flatMap(({ kind }) => wantsMetBy(kind));
 }
 
 const MISSED = ['recovered', 'noted', 'failed', 'unrecoverable'];

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { hasContextValue } from '../../../src/domain/context.js';
-import { isDelivery, isOperatorAct, isOutcomeOfNoDelivery } from '../../../src/domain/delivery.js';
+import { isDelivery, isNonDeliveryOutcome, isOperatorAct } from '../../../src/domain/delivery.js';
 import { isReasonCode } from '../../../src/domain/reasons.js';
 import type { SenderRefusals } from '../../../src/domain/summary-figures.js';
 import { causeOfDelivery, contextOfGroup } from '../../../src/domain/summary-groups.js';
@@ -181,7 +181,7 @@ function matches(
 function isCounted({ line }: Placed, { origin, outcome }: Filters): boolean {
   return (
     origin !== undefined ||
-    isOutcomeOfNoDelivery(outcome ?? '') ||
+    isNonDeliveryOutcome(outcome ?? '') ||
     (isDelivery(line.origin) && !isOperatorAct(line.origin))
   );
 }

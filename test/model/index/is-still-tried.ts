@@ -1,5 +1,5 @@
+import { CALLBACK_RETRY_WINDOW, TRANSIENT_REASONS } from '../../../src/domain/callback-retries.js';
 import type { ReasonCode } from '../../../src/domain/reasons.js';
-import { PASSING_REASONS, STILL_TRIED } from '../../../src/domain/still-tried.js';
 
 /** Whether the service is most likely still trying to deliver a callback that was rejected. */
 export function isStillTried(
@@ -7,5 +7,5 @@ export function isStillTried(
   now: number,
 ): boolean {
   const { reason, received } = rejected;
-  return reason !== null && PASSING_REASONS.includes(reason) && now - received < STILL_TRIED;
+  return reason !== null && TRANSIENT_REASONS.includes(reason) && now - received < CALLBACK_RETRY_WINDOW;
 }

@@ -9,7 +9,7 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 /** An archive over a store, with a budget of `parts` parts. */
 export function archiveOver(store: ObjectStore, parts = 8): { archive: Archive; budget: ByteBudget } {
   const budget = new ByteBudget({ total: parts * store.partSize, reserve: store.partSize });
-  const pool = createBufferPool({ largest: store.partSize, most: store.partSize * 2 });
+  const pool = createBufferPool({ largest: store.partSize, maxBytes: store.partSize * 2 });
   return { archive: createArchive(store, budget, pool), budget };
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   describeDead,
+  describeDelivery,
   describePause,
-  describeTold,
   describeUnsent,
-  type ToldEvent,
+  type EventDelivery,
 } from '../../../src/domain/event-attempts.js';
 
 const AT = '2026-03-04T11:22:33.000Z';
@@ -27,30 +27,30 @@ describe('the words about what is not sent', () => {
     expect([1, 999, 12_345].map(describeDead)).toEqual(['1 event', '999 events', '12,345 events']);
   });
 
-  it.each<[string, Partial<ToldEvent>]>([
-    ['told at 11:22, 200, 1st attempt', {}],
-    ['told at 11:22, 204, 12th attempt', { status: 204, attempts: 12 }],
-    ['not told yet: 503 at 11:22, 3rd attempt', { outcome: 'waiting', status: 503, attempts: 3 }],
+  it.each<[string, Partial<EventDelivery>]>([
+    ['delivered at 11:22, 200, 1st attempt', {}],
+    ['delivered at 11:22, 204, 12th attempt', { status: 204, attempts: 12 }],
+    ['not delivered yet: 503 at 11:22, 3rd attempt', { outcome: 'waiting', status: 503, attempts: 3 }],
     [
-      'not told yet: no answer: timeout at 11:22, 2nd attempt',
+      'not delivered yet: no answer: timeout at 11:22, 2nd attempt',
       { outcome: 'waiting', status: null, error: 'timeout', attempts: 2 },
     ],
     [
-      'not told yet: 503 at 11:22, 3rd attempt: “busy”',
+      'not delivered yet: 503 at 11:22, 3rd attempt: “busy”',
       { outcome: 'waiting', status: 503, attempts: 3, history: [{}, { answer: 'busy' }] },
     ],
-    ['not told, the answer was final: 410 at 11:22, 1st attempt', { outcome: 'rejected', status: 410 }],
+    ['not delivered, the answer was final: 410 at 11:22, 1st attempt', { outcome: 'rejected', status: 410 }],
     [
-      'not told, it failed for 24 hours: 500 at 11:22, 21st attempt',
+      'not delivered, it failed for 24 hours: 500 at 11:22, 21st attempt',
       { outcome: 'expired', status: 500, attempts: 21 },
     ],
-    ['not told: the job was erased before', { outcome: 'dropped', status: null, attempts: 0 }],
+    ['not delivered: the job was erased before', { outcome: 'dropped', status: null, attempts: 0 }],
     ['not tried yet', { outcome: 'untried', at: null, status: null, attempts: 0 }],
     ['unknown: no attempt is on record', { outcome: 'unknown', at: null, status: null, attempts: 0 }],
   ])('say "%s"', (words, event) => {
     const one = { at: AT, status: 200, error: null, attempts: 1, history: [] };
-    const told: ToldEvent = { outcome: 'delivered', ...one, ...event };
-    expect(describeTold(told, (instant) => instant.slice(11, 16))).toBe(words);
+    const told: EventDelivery = { outcome: 'delivered', ...one, ...event };
+    expect(describeDelivery(told, (instant) => instant.slice(11, 16))).toBe(words);
   });
 
   it('name the end of a pause until it has come', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ItemKind } from '../../../src/domain/kinds.js';
-import { broughtBy, settlesBodies, wantedOf } from '../../../src/domain/quarantined-body.js';
+import { settlesBodies, wantedOf, wantsMetBy } from '../../../src/domain/quarantined-body.js';
 
 function isBrought(kinds: readonly ItemKind[], contents: readonly string[], status = 'success'): boolean {
-  const brought = kinds.flatMap(broughtBy);
+  const brought = kinds.flatMap(wantsMetBy);
   return wantedOf(status, contents).every((each) => brought.includes(each));
 }
 

@@ -10,7 +10,7 @@ const LARGEST = 256 * KIB;
 function memoryOf(parts: number) {
   const budget = new ByteBudget({ total: parts * LARGEST, reserve: LARGEST });
   const lease = budget.lease();
-  const pool = createBufferPool({ largest: LARGEST, most: LARGEST });
+  const pool = createBufferPool({ largest: LARGEST, maxBytes: LARGEST });
   const memory: Memory = { pool, lease, waitFor: (bytes) => lease.take(bytes) };
   return { memory, lease };
 }

@@ -36,7 +36,7 @@ function receiverOver(before?: BeforeCall) {
     time += seconds * 1000;
     budget.checkWaiters();
   };
-  const pool = createBufferPool({ largest: PART, most: PART });
+  const pool = createBufferPool({ largest: PART, maxBytes: PART });
   const ledger = createLedger({ store, replica: 'test' });
   const admission = new Admission({ maxConcurrent: 10, maxWaiters: 10 }, budget);
   const { sources, egress } = parseConfig({

@@ -1,5 +1,5 @@
 import type { LedgerLine } from '../../../domain/delivery.js';
-import type { ToldEvent } from '../../../domain/event-attempts.js';
+import type { EventDelivery } from '../../../domain/event-attempts.js';
 import { isInScope, type SourceScope, scopeWithin } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { hourAt } from '../../../ledger/hours.js';
@@ -75,7 +75,7 @@ export function createJobEvents(
 function outcomeOf(
   { since, position, stateDamaged }: SubscriberStatus,
   place: PlacedLine,
-): ToldEvent['outcome'] | null {
+): EventDelivery['outcome'] | null {
   if (stateDamaged) return 'unknown';
   // Nobody has begun to send, or what was written before is not announced.
   if (since === null || position === null || place.written < Date.parse(since)) return null;

@@ -1,7 +1,7 @@
 import { h } from '../../lib/elements/dom.js';
 import { section } from '../../lib/elements/panels.js';
 import { clock } from '../../lib/text/format.js';
-import { describeTold } from '../../vendor/event-attempts.js';
+import { describeDelivery } from '../../vendor/event-attempts.js';
 
 /** @import { Job } from '../../lib/api/api-answers.js' */
 
@@ -21,7 +21,7 @@ export function toldSection({ events }) {
           'li',
           { 'data-key': `${one.subscriber} ${one.event}` },
           h('strong', {}, one.subscriber),
-          `: ${describeTold(one, clock)} (${one.type})`,
+          `: ${describeDelivery(one, clock)} (${one.type})`,
         ),
       ),
     ),

@@ -161,10 +161,8 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
     return ['neutral', 'Acknowledged', 'The versions differ. An operator acknowledged the conflict.', null];
   const ends = expired.map((part) => expiredInWords(part, at));
   if (transcripts.length > 0) {
-    const waits = bodies.some(isWaiting);
-    const body = waits ? ['A body that could not be decoded waits in quarantine.'] : [];
-    const text = ['The transcript is stored.', ...body, ...ends].join(' ');
-    return ['good', 'Stored', text, waits ? 'quarantine' : null];
+    const [waits, next] = waitingBody(bodies);
+    return ['good', 'Stored', ['The transcript is stored.', ...waits, ...ends].join(' '), next];
   }
   if (expired.some(({ kind }) => kind === 'transcript')) return ['neutral', 'Expired', ends.join(' '), null];
   const last = timeline.findLast(({ origin }) => origin !== 'admin' && origin !== 'retention');
@@ -260,17 +258,15 @@ function withoutTranscript(
 ): Described {
   // Lines of recovery count as well: it records the end of a job whose callback was lost.
   const failed = timeline.map(({ status }) => status).findLast(isUnsuccessful);
-  if (failed !== undefined)
-    return [
-      'notice',
-      'No transcript',
-      `The service reports ${callbackStatusInWords(failed)}. Submit the job again.`,
-      null,
-    ];
-  if (timeline.some(({ status }) => status === TEST_STATUS))
-    return ['neutral', 'Test', 'A test callback of transcript-receiver doctor: there is no such job.', null];
+  if (failed !== undefined) {
+    const reports = `The service reports ${callbackStatusInWords(failed)}. Submit the job again.`;
+    const [waits, next] = waitingBody(bodies);
+    return ['notice', 'No transcript', [reports, ...waits].join(' '), next];
+  }
   if (bodies.some(isWaiting))
     return ['notice', 'In quarantine', 'The body could not be decoded and is in quarantine.', 'quarantine'];
+  if (timeline.some(({ status }) => status === TEST_STATUS))
+    return ['neutral', 'Test', 'A test callback of transcript-receiver doctor: there is no such job.', null];
   const settled = bodies.find((body) => body.state === 'settled');
   if (settled !== undefined && artefacts.length === 0)
     return ['neutral', 'Settled', settlementInWords(settled.settlement, at), null];
@@ -285,6 +281,12 @@ function withoutTranscript(
   if (timeline.length === 0 && lacksLines(index))
     return ['neutral', 'Not found yet', 'Nothing was found of this job so far.', 'find'];
   return ['neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch'];
+}
+
+/** What a state with words of its own says of a body that waits, and what can be done about it. */
+function waitingBody(bodies: readonly JobBody[]): readonly [words: readonly string[], next: Next] {
+  if (!bodies.some(isWaiting)) return [[], null];
+  return [['A body that could not be decoded waits in quarantine.'], 'quarantine'];
 }
 
 function lacksLines({ since, until, missing }: KnownJob['index']): boolean {

@@ -69,8 +69,23 @@ it('a test callback of doctor is no job of the service that failed', () => {
   expect(stateOf({ timeline })).toMatchObject({ tone: 'neutral', word: 'Test', repair: null });
 });
 
+const waiting = { deliveryId: 'd1', state: 'waiting', settlement: null };
+
+it.each([
+  ['a test', 'doctor', 'In quarantine', 'The body could not be decoded and is in quarantine.'],
+  [
+    'a failure',
+    'error',
+    'No transcript',
+    /^The service reports error.* A body that could not .* waits in quarantine\.$/,
+  ],
+])('a callback of %s whose body waits says so, as the verdict does', (_what, status, word, text) => {
+  const timeline = [ledgerLine({ outcome: 'quarantined', status, items: [] })];
+  const said = expect.stringMatching(text);
+  expect(stateOf({ timeline }, [waiting])).toEqual({ tone: 'notice', word, text: said, repair: 'refetch' });
+});
+
 it('a stored job of which a body still waits says so, as the verdict does', () => {
-  const waiting = { deliveryId: 'd1', state: 'waiting', settlement: null };
   const job = { artefacts: [artefact('transcript.txt')], timeline: [quarantined] };
   expect(stateOf(job, [waiting])).toEqual({
     tone: 'good',

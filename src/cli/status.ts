@@ -102,7 +102,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
       summarise: (query) => findSummary(view.asked, query),
       retained: retentionViewOf(config, store),
       senderRefusals: createRefusalCountsReader(store, Date.now).lastDay,
-      lastReconcile: createReconcileReportReader(store, view.settled),
+      lastReconcile: createReconcileReportReader(store, view.missedJobs),
       lastVerify: createVerifyReportReader(store),
       subscribers: () =>
         listSubscribers({ outbox, view, countDead: createDeadEventCounter(store, view.sent) }),

@@ -15,7 +15,7 @@ import { FillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
 import { beginOf, extentOf, type IndexExtent, notIndexedInWords, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
-import type { SettledQuery } from './queries/failure-page.js';
+import type { MissedQuery } from './queries/failure-page.js';
 import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
 import { allDeliveries, type DeliveryQuery, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
@@ -226,8 +226,8 @@ export function createLedgerView(options: LedgerViewOptions) {
       const query = { since: clock() - retention, outcome: SETTLED_BY_RESULTS };
       return new Set((await index.call('failingJobs', query)).jobs);
     },
-    /** Those of the jobs whose results came since, or whose loss an operator accepted: from the index alone. */
-    settled: (query: SettledQuery) => index.call('findSettled', query),
+    /** What the ledger has of jobs that a reconcile missed: from the index alone. */
+    missedJobs: (query: MissedQuery) => index.call('missedJobs', query),
     /** Whether a line that was written since, in milliseconds since the epoch, says that an operator erased the job. */
     async hasErased(job: string, since: number): Promise<boolean> {
       return (await index.call('findLines', { job, outcome: 'erased', since, limit: 1 })).length > 0;

@@ -69,23 +69,34 @@ export function failingJobs({ database, classes }: AskedIndex, query: FailingQue
   };
 }
 
-export interface SettledQuery {
+export interface MissedQuery {
   /** Jobs that a reconcile missed. */
   readonly jobs: readonly string[];
   /** Milliseconds since the epoch: what was stored before was not there any more. */
   readonly since: number;
 }
 
-/** Those of the jobs whose results came since, and those whose loss an operator accepted at any time. */
-export function findSettled({ database, classes }: AskedIndex, { jobs, since }: SettledQuery): string[] {
+export interface MissedJobs {
+  /** Those whose results came since, and those whose loss an operator accepted at any time. */
+  readonly settled: readonly string[];
+  /** Number of those that have an open failure. */
+  readonly failing: number;
+}
+
+/** What the ledger has of jobs that a reconcile missed. */
+export function missedJobs({ database, classes }: AskedIndex, { jobs, since }: MissedQuery): MissedJobs {
   const repairs = classes.all().filter(isRepair);
   // The plus keeps SQLite from looking for each class of a job instead of reading its few lines.
   const rows = database.prepare(
-    `SELECT j.value AS job FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM lines l WHERE l.job = j.value
-       AND +l.class IN (${idsOf(repairs)}) AND (l.received >= ? OR l.class IN (${idsOf(repairs.filter(isAccepted))})))
-     AND NOT EXISTS (SELECT 1 FROM failures f WHERE f.job = j.value)`,
+    `SELECT j.value AS job, EXISTS (SELECT 1 FROM failures f WHERE f.job = j.value) AS failing,
+       EXISTS (SELECT 1 FROM lines l WHERE l.job = j.value AND +l.class IN (${idsOf(repairs)})
+         AND (l.received >= ? OR l.class IN (${idsOf(repairs.filter(isAccepted))}))) AS repaired FROM json_each(?) j`,
   );
-  return rows.all(JSON.stringify(jobs), since).map(({ job }) => String(job));
+  const found = rows.all(since, JSON.stringify(jobs));
+  return {
+    settled: found.flatMap(({ job, failing, repaired }) => (repaired && !failing ? [String(job)] : [])),
+    failing: found.filter(({ failing }) => failing).length,
+  };
 }
 
 function isRepair({ outcome }: LineClass): boolean {

@@ -5,7 +5,7 @@ import { countBehind } from '../sent/count-behind.js';
 import { eventFigures } from '../sent/event-figures.js';
 import { eventsOfJob, findEvents, sourcesOfEvents } from '../sent/sent-events.js';
 import { countCallbacks, countJobs } from './count-callbacks.js';
-import { failingJobs, failurePage, findSettled } from './failure-page.js';
+import { failingJobs, failurePage, missedJobs } from './failure-page.js';
 import { findFailures } from './find-failures.js';
 import { findLines } from './find-lines.js';
 import { findSources } from './find-sources.js';
@@ -25,7 +25,7 @@ const QUESTIONS = {
   findFailures,
   failurePage,
   failingJobs,
-  findSettled,
+  missedJobs,
   findBodies,
   countBodies,
   summarise,

@@ -132,7 +132,7 @@ export function createAdminServices(options: AdminOptions) {
     replicaIssues: options.replicas.issues,
     summarise: (query) => findSummary(view.asked, query),
     senderRefusals: refusalCounts.lastDay,
-    lastReconcile: createReconcileReportReader(store, view.settled),
+    lastReconcile: createReconcileReportReader(store, view.missedJobs),
     subscribers: (scope, signal) => listSubscribers({ outbox, view, countDead }, scope, signal),
   };
   const names = filterNames(

@@ -33,6 +33,7 @@ const reconcileFiguresSchema = z
     missing: count.describe(
       'jobs that should be here and are not: unrecoverable, failed; a later run that found more of them counts',
     ),
+    withoutFailure: count.describe('those missing jobs that the ledger has no failure of'),
     isWhole: z
       .boolean()
       .describe('the figures are of a run that saw everything; otherwise they are lower bounds'),

@@ -117,9 +117,9 @@ function failureIssues(facts: VerdictFacts): Issue[] {
     issues.push(issueOf('jobs-failing', { jobs, outcomes, since: failingSince }));
   }
   if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
-  // The failing jobs are the same ones, and there is more to say about them. While the index is built, it may lack what settled the others.
-  if (jobs === 0 && isIndexed && reconcile !== null && reconcile.missing > 0) {
-    issues.push(issueOf('results-missing', { jobs: reconcile.missing }));
+  // While the index is built, it may lack what settled them, or their failures.
+  if (isIndexed && reconcile !== null && reconcile.withoutFailure > 0) {
+    issues.push(issueOf('results-missing', { jobs: reconcile.withoutFailure }));
   }
   return issues;
 }

@@ -24,7 +24,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
  */
 export function createReconcileReportReader(
   store: ObjectStore,
-  settled: LedgerView['settled'],
+  missedJobs: LedgerView['missedJobs'],
   clock: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<ReconcileFigures | null> {
   // Reports never change, and while a fault lasts the same ones are needed again and again.
@@ -47,9 +47,11 @@ export function createReconcileReportReader(
   /** Leaves out missing jobs that were fetched, or whose loss was accepted, since the run: once that is so it stays so. */
   async function withoutSettled(key: string, run: RunFigures): Promise<RunFigures> {
     if (run.open.length === 0) return run;
-    const done = new Set(await settled({ jobs: run.open, since: Date.parse(run.startedAt) }));
+    const { settled, failing } = await missedJobs({ jobs: run.open, since: Date.parse(run.startedAt) });
+    const done = new Set(settled);
+    const missing = run.missing - settled.length;
     const open = run.open.filter((job) => !done.has(job));
-    const left = { ...run, open, missing: run.missing - (run.open.length - open.length) };
+    const left = { ...run, open, missing, withoutFailure: missing - failing };
     read.set(key, left);
     return left;
   }
@@ -74,7 +76,10 @@ function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
   return {
     ...figures,
     isWhole: whole !== undefined,
-    missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
+    ...(whole && {
+      missing: Math.max(...runs.map(({ missing }) => missing)),
+      withoutFailure: Math.max(...runs.map(({ withoutFailure }) => withoutFailure)),
+    }),
     // A restart interrupts the run in flight: no fault as long as the next run completes; health warns when it is overdue.
     faults:
       (whole === undefined ? newest : runs.find(({ faults }) => !wasOnlyInterrupted(faults)))?.faults ?? [],
@@ -105,6 +110,7 @@ function runOf(document: Record<string, unknown> | null): RunFigures | null {
   const { startedAt, finishedAt, outcomes, jobs, ignored, faults } = document as unknown as RecoveryReport;
   const sum = (...names: readonly RecoveryOutcome[]) =>
     names.reduce((total, name) => total + (outcomes[name] ?? 0), 0);
+  const missing = sum('unrecoverable', 'failed');
   return {
     startedAt,
     finishedAt,
@@ -112,7 +118,8 @@ function runOf(document: Record<string, unknown> | null): RunFigures | null {
     ignored,
     expected: sum(...RECOVERY_OUTCOMES) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),
-    missing: sum('unrecoverable', 'failed'),
+    missing,
+    withoutFailure: missing,
     open: jobs.flatMap(({ jobId, outcome }) =>
       outcome === 'unrecoverable' || outcome === 'failed' ? [jobId] : [],
     ),

@@ -87,7 +87,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
     [{ limit: 50, after: [HOUR, 'job'], cause: 'overloaded', scope: SCOPE }],
   ],
   failingJobs: [[{ since: HOUR, outcome: ['failed', 'refused'] }]],
-  findSettled: [[{ jobs: ['job'], since: HOUR }]],
+  missedJobs: [[{ jobs: ['job'], since: HOUR }]],
   findBodies: [[{ limit: 50 }], [{ limit: 50, state: 'waiting', scope: SCOPE }], [{ limit: 50, job: 'job' }]],
   countBodies: [[HOUR]],
   knowsName: [

@@ -18,6 +18,7 @@ const RECONCILED = {
   expected: 5,
   received: 5,
   missing: 0,
+  withoutFailure: 0,
   isWhole: true,
   ignored: 0,
   faults: [],
@@ -284,7 +285,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     text: 'The service deletes results of failing jobs from 2026-11-21T07:52:00.000Z on.',
   },
   'results-missing': {
-    facts: { reconcile: { ...RECONCILED, missing: 2 } },
+    facts: { reconcile: { ...RECONCILED, missing: 3, withoutFailure: 2 } },
     is: 'expected warning',
     params: { jobs: 2 },
     text: 'Reconcile misses the results of 2 jobs that the ledger has no failure of.',
@@ -420,7 +421,7 @@ describe('an issue', () => {
   });
 
   it('misses no results while the index is built: it may lack what settled them', () => {
-    const facts = { ...WELL, reconcile: { ...RECONCILED, missing: 2 }, isIndexed: false };
+    const facts = { ...WELL, reconcile: { ...RECONCILED, withoutFailure: 2 }, isIndexed: false };
     expect(verdictOf(facts, NOW)).toMatchObject({ level: 'unknown', issues: [] });
   });
 
@@ -623,11 +624,12 @@ describe('the verdict', () => {
     );
   });
 
-  it('says once that jobs are missing and failing', () => {
-    const { issues } = verdictOf(
-      { ...WELL, failing: { failed: 2 }, reconcile: { ...RECONCILED, missing: 2 } },
-      NOW,
-    );
-    expect(issues.map(({ code }) => code)).toEqual(['jobs-failing']);
+  it.each([
+    ['once that jobs are missing and failing', 0, ['jobs-failing']],
+    ['what else is missing while a job is failing', 1, ['jobs-failing', 'results-missing']],
+  ])('says %s', (_what, withoutFailure, codes) => {
+    const reconcile = { ...RECONCILED, missing: 2, withoutFailure };
+    const { issues } = verdictOf({ ...WELL, failing: { failed: 2 }, reconcile }, NOW);
+    expect(issues.map(({ code }) => code)).toEqual(codes);
   });
 });

@@ -11,11 +11,12 @@ let store: MemoryStore;
 let reads: number;
 let last: ReturnType<typeof createReconcileReportReader>;
 let settled: string[];
+let failing: string[];
 let asked: unknown[];
 
 beforeEach(() => {
   reads = 0;
-  [settled, asked] = [[], []];
+  [settled, failing, asked] = [[], [], []];
   store = createMemoryStore((operation) => {
     if (operation === 'read') reads += 1;
   });
@@ -23,7 +24,8 @@ beforeEach(() => {
     store,
     async (query) => {
       asked.push(query);
-      return settled.filter((job) => query.jobs.includes(job));
+      const of = (jobs: string[]) => jobs.filter((job) => query.jobs.includes(job));
+      return { settled: of(settled), failing: of(failing).length };
     },
     () => NOW,
   );
@@ -77,11 +79,13 @@ describe('the last reconcile', () => {
   it('misses no job that was fetched, or whose loss was accepted, since', async () => {
     const jobs = ['one', 'two', 'three'].map((jobId) => ({ jobId, outcome: 'failed' }));
     await report(3, { matched: 300, failed: 3 }, { jobs: [...jobs, { jobId: 'four', outcome: 'pending' }] });
-    expect(await last()).toMatchObject({ expected: 303, missing: 3 });
+    expect(await last()).toMatchObject({ expected: 303, missing: 3, withoutFailure: 3 });
     settled = ['two', 'four'];
-    expect(await last()).toMatchObject({ expected: 303, received: 300, missing: 2 });
+    failing = ['one', 'four'];
+    expect(await last()).toMatchObject({ expected: 303, received: 300, missing: 2, withoutFailure: 1 });
     settled = ['one', 'three'];
-    expect(await last()).toMatchObject({ missing: 0 });
+    failing = [];
+    expect(await last()).toMatchObject({ missing: 0, withoutFailure: 0 });
     const since = NOW - 3 * HOUR;
     expect(asked).toEqual([
       { jobs: ['one', 'two', 'three'], since },
@@ -96,7 +100,7 @@ describe('the last reconcile', () => {
     expect(await last()).toMatchObject({ faults: ['the run was interrupted'] });
     await report(3, { matched: 300 });
     await report(2, { matched: 5, failed: 1 }, interrupted);
-    expect(await last()).toMatchObject({ expected: 300, missing: 1, faults: [] });
+    expect(await last()).toMatchObject({ expected: 300, missing: 1, withoutFailure: 1, faults: [] });
     await report(1, {}, { faults: [DENIED] });
     await report(0, {}, interrupted);
     expect(await last()).toMatchObject({ faults: ['eu1: answered 401'] });

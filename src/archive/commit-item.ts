@@ -8,7 +8,7 @@ import {
 } from '../store/object-store.js';
 import { claimConflict } from './claim-conflict.js';
 import { type ArtefactContext, artefactHeaders, artefactPath, conflictKey, jobFolder } from './layout.js';
-import { type Found, holdsBytes, readBack } from './read-back.js';
+import { type Found, holdsBytes, readBackOrDescribe } from './read-back.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
 
 interface Place {
@@ -49,7 +49,7 @@ export async function commitBuffered(
   const content = item.hold();
   try {
     if ((await store.create(key, content.bytes, headers)) === 'created') return stored(place, key, 'created');
-    const found = await readBack(store, key);
+    const found = await readBackOrDescribe(store, key);
     if (found === null)
       throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
     if (found.sha256 !== item.sha256) {
@@ -84,7 +84,7 @@ export async function commitStreamed(
   const place = placeOf(store, context, item);
   if (target.isConflict) return commitStreamedConflict(place, target);
   if ((await target.upload.complete()) === 'created') return stored(place, target.key, 'created');
-  const found = await readBack(store, target.key);
+  const found = await readBackOrDescribe(store, target.key);
   if (found === null) throw new StoreError('complete', `${target.key} was there and is gone`);
   if (found.sha256 !== item.sha256) {
     throw new Problem(
@@ -101,7 +101,7 @@ async function commitStreamedConflict(place: Place, { key, upload }: StreamTarge
   const ownKey = place.folder + place.path;
   if (item.description.standsIn) {
     await upload.abort();
-    const found = await readBack(store, ownKey);
+    const found = await readBackOrDescribe(store, ownKey);
     if (found !== null) return existing(place, found);
     throw new StoreError('complete', `${ownKey} was there and is gone`);
   }
@@ -139,7 +139,7 @@ async function commitConflict(place: Place, copy: ConflictCopy): Promise<StoredI
   }
   let isOurs = true;
   if ((await copy.write()) === 'exists') {
-    const found = await readBack(store, copy.key);
+    const found = await readBackOrDescribe(store, copy.key);
     if (found === null) {
       // Its writer removed it in favour of the copy that another delivery had claimed.
       const other = await keptBefore(place);

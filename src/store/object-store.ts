@@ -290,6 +290,9 @@ export class PartialListingError extends StoreError {
   }
 }
 
+/** The store keeps the object where it is not read at once, such as GLACIER. Retrying is useless until it is restored; `head` describes it. */
+export class UnrestoredObjectError extends StoreError {}
+
 /** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {

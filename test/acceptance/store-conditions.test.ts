@@ -69,7 +69,7 @@ function settingsBefore(proxy: FaultProxy, s3: Record<string, unknown>): Record<
   };
 }
 
-function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
+function deliver(url: string, id: string, body: string | Buffer = TRANSCRIPT, type = 'application/json') {
   return supertest(url).post(`/callbacks/default?id=${id}&status=success`).type(type).send(body);
 }
 
@@ -104,11 +104,15 @@ describe('an unavailable store', () => {
   let place: Place;
   let proxy: FaultProxy;
   let publicUrl: string;
+  let readContent: (path: string) => supertest.Test;
 
   beforeAll(async () => {
     place = await openPlace();
     ({ proxy } = place);
-    ({ publicUrl } = await place.start());
+    const { adminUrl, adminToken, ...service } = await place.start();
+    ({ publicUrl } = service);
+    readContent = (path) =>
+      supertest(adminUrl).get(`/admin/api/${path}`).auth(adminToken, { type: 'bearer' });
   });
 
   /** A store that is well so far: what goes wrong later does not find it unproven. */
@@ -164,6 +168,27 @@ describe('an unavailable store', () => {
       expect((await deliver(publicUrl, jobId, large)).body).toMatchObject({ outcome: 'duplicate' });
     },
   );
+
+  it('that has moved artefacts to an archive takes a repetition as a duplicate and other bytes as a conflict, by the hash they were stored with', async () => {
+    const media = Buffer.alloc(6 * 1024 * 1024, 'm');
+    const deliverMedia = async () => (await deliver(publicUrl, 'cold-media', media, 'audio/wav')).body;
+    expect((await deliver(publicUrl, 'cold')).status).toBe(200);
+    expect(await deliverMedia()).toMatchObject({ outcome: 'stored' });
+    proxy.fault = ({ method, url }) =>
+      method === 'GET' && /\/jobs\/cold[^?]*(json|data)(\?|$)/.test(url)
+        ? { kind: 'answer', status: 403, code: 'InvalidObjectState' }
+        : null;
+    expect((await deliver(publicUrl, 'cold')).body).toMatchObject({ outcome: 'duplicate' });
+    expect((await deliver(publicUrl, 'cold', `${TRANSCRIPT} `)).body).toMatchObject({ outcome: 'conflict' });
+    // Streamed before its hash was known.
+    expect(await deliverMedia()).toMatchObject({ outcome: 'conflict' });
+    expect(await deliverMedia()).toMatchObject({ outcome: 'duplicate' });
+    const read = await readContent('jobs/cold/artefacts/transcript.json');
+    expect(read.body).toMatchObject({
+      status: 503,
+      detail: expect.stringContaining('restore it there first'),
+    });
+  });
 
   it('that stores artefacts but no ledger line causes a 503, because an unrecorded delivery is not accepted', async () => {
     proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);

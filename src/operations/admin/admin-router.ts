@@ -4,7 +4,7 @@ import { asProblem, Problem } from '../../domain/problem.js';
 import { type BodyLimits, declaredLengthOf, readBody } from '../../lib/http/read-body.js';
 import { BodyAbortedError } from '../../lib/http/request-body.js';
 import { respondProblem, retryAfterOf } from '../../lib/http/respond.js';
-import { BlockedKeyError, StoreError } from '../../store/object-store.js';
+import { BlockedKeyError, StoreError, UnrestoredObjectError } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { adviceOf } from '../../store/store-remedies.js';
 import type { Access } from './access/access.js';
@@ -194,7 +194,7 @@ function asRefusal(error: unknown): Problem {
 }
 
 function storeFailureInWords(error: StoreError): string {
-  if (error instanceof BlockedKeyError)
+  if (error instanceof BlockedKeyError || error instanceof UnrestoredObjectError)
     return `The store cannot be used here until an operator has repaired it: ${error.message}.`;
   const condition = conditionOf(error);
   return condition === null ? 'A call of the store failed; try again.' : adviceOf(condition);

@@ -1,4 +1,4 @@
-import { StoreError } from '../object-store.js';
+import { StoreError, UnrestoredObjectError } from '../object-store.js';
 import type { StoreCondition } from '../store-remedies.js';
 import { asFailure, type S3Failure } from './s3-failure.js';
 
@@ -110,7 +110,8 @@ export function s3StoreError(operation: string, key: string, error: unknown): St
   if (error instanceof StoreError) return error;
   const failure = asFailure(error);
   const id = failure.requestId === null ? '' : `, request id ${failure.requestId}`;
-  return new StoreError(operation, `${explain(failure)} at ${JSON.stringify(key)}${id}`, {
+  const Kind = failure.code === 'InvalidObjectState' ? UnrestoredObjectError : StoreError;
+  return new Kind(operation, `${explain(failure)} at ${JSON.stringify(key)}${id}`, {
     cause: failure,
     retryAfterMs: failure.retryAfterMs,
     condition: conditionOf(failure),

@@ -1,4 +1,4 @@
-/** Why something asked of the speech service did not happen. */
+/** Why a request to the speech service failed. */
 export type SpeechErrorKind =
   /** Options are missing or wrong: no address for a region, no API key. Nothing was sent. */
   | 'configuration'
@@ -21,7 +21,7 @@ export type SpeechErrorKind =
   | 'redirect'
   | 'network'
   | 'timeout'
-  /** A body ended before all of it had come. */
+  /** A body ended early. */
   | 'truncated'
   /** A response that does not come from the service, such as a proxy's page. */
   | 'invalid-response'
@@ -58,7 +58,7 @@ export class SpeechError extends Error {
   }
 }
 
-/** Whether the region was not asked, because of a pause that the service asked for. */
+/** Whether the request was not sent, because the service asked for a pause. */
 export function isPaused(error: unknown): error is SpeechError {
   return error instanceof SpeechError && error.kind === 'paused';
 }

@@ -48,12 +48,12 @@ export interface SpeechOptions {
   readonly requestTimeout?: number;
   /** Slowest download, judged over `requestTimeout` of waiting for it. Default 1024; 0 turns the check off. */
   readonly minBytesPerSecond?: number;
-  /** Further tries after 429, 5xx and network errors. Default 4. */
+  /** Retries after 429, 5xx and network errors. Default 4. */
   readonly retries?: number;
   readonly retry?: Partial<Omit<RetryPolicy, 'retries'>>;
   /** Proxies that requests go through, such as `readProxySettings(process.env)`. Default: none. */
   readonly proxies?: ProxySettings;
-  /** Replaces the connection pool; stays the caller's to close. */
+  /** Replaces the connection pool; the caller closes it. */
   readonly dispatcher?: Dispatcher;
   readonly clock?: Clock;
 }

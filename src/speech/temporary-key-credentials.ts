@@ -75,7 +75,7 @@ async function issue(keys: KeysClient, order: TemporaryKeyOrder, clock: Clock): 
   };
 }
 
-/** Settles early for a caller that aborts; the renewal goes on for the others. */
+/** Rejects early for a caller that aborts; the renewal continues for the others. */
 function orAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

@@ -26,7 +26,7 @@ export interface TemporaryKeyResponse {
   readonly key_value: string;
 }
 
-/** What a notification can carry (`CONTENT_TOKENS`). `transcript` and `transcript.json-v2` mean the same. */
+/** Content that a notification can carry (`CONTENT_TOKENS`). `transcript` and `transcript.json-v2` mean the same. */
 export type ContentToken = KnownContentToken | (string & {});
 
 /** A job carries at most this many notification entries (docs/service-interface.md). */

@@ -9,13 +9,13 @@ export interface JobPage {
   /** Entries of this page that are no job records: something may be missing. */
   readonly malformed: number;
   /**
-   * Set when a page as large as the server sends was created in this one millisecond, so that the list cannot tell whether there
-   * were more; the walk went on with older jobs.
+   * Set when all jobs of a full page were created in this one millisecond: further jobs of it cannot be listed. The walk continued
+   * with older jobs.
    */
   readonly gapAt: string | null;
   /**
-   * Set, in milliseconds, on the last page of a list that was so far from newest first that jobs may be hidden: a page may then
-   * begin with older jobs than the ones it leaves out.
+   * Set on the last page when the list was so far out of order that jobs may be hidden: the milliseconds by which a job was newer
+   * than one before it.
    */
   readonly disorder: number | null;
 }
@@ -27,28 +27,28 @@ const LARGEST_PAGE = 100;
 /** A server may compare `created_before` in whole seconds. */
 const BORDER_TOLERANCE_MS = 1_000;
 
-/** Pages overlap by at least this share of their entries: a job that is out of place may be behind a page that descends. */
+/** Smallest overlap of pages, as a share of their entries: a job that is out of place may be behind a page that descends. */
 const LEAST_OVERLAP = 1 / 10;
-/** Such pages bring a quarter of their entries. */
+/** Largest overlap: a quarter of each page is then new. */
 const LARGEST_OVERLAP = 3 / 4;
-/** The displacement that is seen is a sample of what there is. */
+/** Safety factor: jobs not seen yet may be displaced further than those seen. */
 const OVERLAP_BY_DISPLACEMENT = 2;
-/** How often a list is walked, each time with a larger overlap. */
+/** Most walks over one list, each with a larger overlap. */
 const MAX_WALKS = 3;
 
 const NO_JOBS: JobPage = { jobs: [], malformed: 0, gapAt: null, disorder: null };
 
 interface Walk {
-  /** How many older jobs the list has before a job, at most; of the jobs found. */
+  /** Largest number of older jobs that the list has before a job, among the jobs found. */
   displacement: number;
   /** Largest time in milliseconds by which a job was newer than one before it. 0 for a list that descends. */
   disorder: number;
-  /** Every job that has fewer older ones before it was found. */
+  /** Every job with a displacement below this was found. */
   reach: number;
 }
 
 /**
- * Walks the list from new to old. `created_before` is all there is to page by, so a list that is not newest first can hide jobs.
+ * Walks the list from new to old. `created_before` is the only cursor, so a list that is not newest first can hide jobs.
  * The displacement of a job is the number of older jobs that the list has before it.
  *
  * A page hides a job when the next one begins at an older time. The entries that the next page repeats are then older than the
@@ -56,18 +56,18 @@ interface Walk {
  * For each job found, the displacement is exact, because a page has all older jobs that the list has before the job.
  *
  * Pages overlap by twice the displacement that was seen, and by a tenth of their entries at least. The list is walked again while
- * earlier pages overlapped by less than twice the displacement of any job found. Where that does not help, the last page says so.
+ * earlier pages overlapped by less than twice the displacement of any job found. If that does not help, the last page reports `disorder`.
  *
  * Guaranteed: every job whose displacement is at most a tenth of a page is found, unless nine tenths of a page were created
  * within two milliseconds. If the last page reports no disorder, every other job was found whose displacement is at most
  * twice that of any job found. Not visible: a job that is further from its place than that, in a list that is otherwise in
  * order, and jobs that a server leaves out of a page of fewer entries than requested when no page behind it has new ones.
  *
- * No job comes twice, because ids are compared, whether or not `created_before` includes equal times, however small the server
- * makes its pages and however often it repeats an entry.
+ * No job comes twice, because ids are compared: `created_before` may include equal times, and the server may send small pages and
+ * repeat entries.
  *
  * @param limit entries of a page, 1 to 100
- * @param since ends with jobs created before this; milliseconds since the epoch
+ * @param since the walk ends at jobs created before this; milliseconds since the epoch
  */
 export async function* walkJobs(
   fetch: FetchPage,
@@ -89,23 +89,23 @@ export async function* walkJobs(
 
 async function* walkOnce(
   fetch: FetchPage,
-  most: number,
+  pageSize: number,
   since: number,
   seen: RecentIds,
   leastOverlap: number,
 ): AsyncGenerator<JobPage, Walk> {
   const walk = { displacement: 0, disorder: 0, reach: Number.POSITIVE_INFINITY };
   const walked = createRecentIds(10 * LARGEST_PAGE);
-  let limit = most;
+  let limit = pageSize;
   let cursor: number | null = null;
   /** Time of the oldest job of the page before. */
   let oldest = Number.POSITIVE_INFINITY;
-  let largest = 0;
+  let largestPage = 0;
   let lastGap: string | null = null;
-  /** Entries of a page behind which there are jobs although it was smaller than requested: that is what the server sends at most. */
-  let cap = Number.POSITIVE_INFINITY;
-  /** The last page, when it was smaller than requested: it counts when there are jobs behind it. */
-  let smaller: { entries: number; reach: number; gapAt: string | null } | null = null;
+  /** Page size that the server seems to use: entries of a page that was smaller than requested and yet not the last. */
+  let serverPageSize = Number.POSITIVE_INFINITY;
+  /** The page before, when it was smaller than requested: full after all if older jobs follow. */
+  let shortPage: { entries: number; reach: number; gapAt: string | null } | null = null;
   for (;;) {
     const list = await fetch(cursor === null ? null : new Date(cursor).toISOString(), limit);
     const entries = list.jobs.length + list.malformed;
@@ -116,20 +116,20 @@ async function* walkOnce(
     const jobs = withoutRepeats(list.jobs);
     const times = jobs.map(createdMs).sort((one, other) => other - one);
     const added = jobs.filter(({ id }) => !walked.has(id));
-    if (added.length > 0 && smaller !== null) {
-      cap = Math.min(cap, smaller.entries);
-      walk.reach = Math.min(walk.reach, smaller.reach);
-      if (smaller.gapAt !== null) yield { ...NO_JOBS, gapAt: smaller.gapAt };
+    if (added.length > 0 && shortPage !== null) {
+      serverPageSize = Math.min(serverPageSize, shortPage.entries);
+      walk.reach = Math.min(walk.reach, shortPage.reach);
+      if (shortPage.gapAt !== null) yield { ...NO_JOBS, gapAt: shortPage.gapAt };
     }
-    const isFull = entries >= Math.min(limit, cap);
+    const isFull = entries >= Math.min(limit, serverPageSize);
     // Nothing new on a page smaller than others: only the overlap is left.
-    if (added.length === 0 && entries < largest) return walk;
+    if (added.length === 0 && entries < largestPage) return walk;
     if (added.length === 0 && !isHonoured(times, cursor)) {
       if (isFull) throw invalid('created_before is not honoured');
       return walk;
     }
 
-    measure(walk, jobs, added);
+    measureDisplacement(walk, jobs, added);
     const border = nextBorder(
       times,
       cursor,
@@ -142,33 +142,33 @@ async function* walkOnce(
     }
     const crowdedAt = border === null && times[0] === times.at(-1) ? isoOf(times[0] as number) : null;
     const gapAt = isFull ? crowdedAt : null;
-    const fresh = added.filter(({ id }) => !seen.has(id));
+    const unseen = added.filter(({ id }) => !seen.has(id));
     for (const { id } of added) walked.add(id);
-    for (const { id } of fresh) seen.add(id);
+    for (const { id } of unseen) seen.add(id);
     yield {
-      jobs: fresh.filter((job) => createdMs(job) >= since),
-      malformed: fresh.length > 0 ? list.malformed : 0,
+      jobs: unseen.filter((job) => createdMs(job) >= since),
+      malformed: unseen.length > 0 ? list.malformed : 0,
       gapAt: gapAt === lastGap ? null : gapAt,
       disorder: null,
     };
     // Where jobs keep coming, a server that ignores created_before always has a new one, and the walk would never end.
     if (isStuck && !isHonoured(times, cursor)) throw invalid('created_before is not honoured');
     lastGap = gapAt ?? lastGap;
-    if (limit === most) largest = Math.max(largest, entries);
-    limit = most;
+    if (limit === pageSize) largestPage = Math.max(largestPage, entries);
+    limit = pageSize;
     const next: number = border ?? (cursor ?? 0) - 1;
     const reach = times.filter((time) => time < next).length;
     const isLast = next <= since;
     if (isFull || isLast) walk.reach = Math.min(walk.reach, reach);
     if (isLast) return walk;
-    smaller = isFull ? null : { entries, reach, gapAt: crowdedAt };
+    shortPage = isFull ? null : { entries, reach, gapAt: crowdedAt };
     cursor = next;
     oldest = times.at(-1) as number;
   }
 }
 
 /** Compares the places of new jobs in a page with their times. */
-function measure(walk: Walk, jobs: readonly JobRecord[], added: readonly JobRecord[]): void {
+function measureDisplacement(walk: Walk, jobs: readonly JobRecord[], added: readonly JobRecord[]): void {
   const isAdded = new Set(added);
   const before: number[] = [];
   for (const job of jobs) {
@@ -204,13 +204,13 @@ function withoutRepeats(jobs: readonly JobRecord[]): JobRecord[] {
   return [...new Map(jobs.map((job) => [job.id, job])).values()];
 }
 
-/** Enough to walk a list of twice as many jobs again without a job coming twice. */
+/** Two sets of this size suffice to walk a list of twice as many jobs again without repeating a job. */
 const REMEMBERED_IDS = 50_000;
 
 interface RecentIds {
   has(id: string): boolean;
   add(id: string): void;
-  /** Whether ids were dropped, so that a second walk would bring their jobs again. */
+  /** Whether ids were dropped, so that a second walk would repeat their jobs. */
   hasForgotten(): boolean;
 }
 
@@ -233,7 +233,7 @@ function createRecentIds(size: number): RecentIds {
 }
 
 /**
- * A server that ignores `created_before` sends the same page again and again: better an error than half a list.
+ * A server that ignores `created_before` sends the same page repeatedly: better an error than half a list.
  *
  * @param times newest first
  */

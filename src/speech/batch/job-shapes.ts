@@ -3,8 +3,8 @@ import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { JobConfig, JobError, JobRecord, NotificationConfig } from '../wire.js';
 
 /**
- * Reads a job record, tolerant of everything that is not needed: unknown fields stay, optional ones of a
- * wrong type are left out. Null without a usable id, status or time of creation.
+ * Reads a job record. Keeps unknown fields and drops optional ones of a wrong type. Null without a usable id, status or time of
+ * creation.
  */
 export function readJobRecord(value: unknown): JobRecord | null {
   if (!isJsonObject(value)) return null;
@@ -31,8 +31,8 @@ export interface JobList {
 }
 
 /**
- * Reads `{jobs: [...]}`; null when it is nothing of the kind. Jobs beside an `error`, which errors of the service have, are not
- * the whole list: as an empty one they would hide every job of the region.
+ * Reads `{jobs: [...]}`; null for anything else. An answer with an `error` is not a list, even with `jobs`: an empty list would
+ * hide every job of the region.
  */
 export function readJobList(value: unknown): JobList | null {
   if (!isJsonObject(value) || !Array.isArray(value.jobs) || value.error) return null;
@@ -56,7 +56,7 @@ function readConfig(value: unknown): JobConfig {
   };
 }
 
-/** Absent `contents` mean something else than empty ones, so that only a list counts as given. */
+/** Absent `contents` and an empty list mean different things, so only a list counts as given. */
 function readNotification(value: unknown): NotificationConfig[] {
   if (!isJsonObject(value) || typeof value.url !== 'string') return [];
   const { url, auth_headers, contents, method } = value;

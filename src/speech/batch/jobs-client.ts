@@ -38,7 +38,7 @@ export interface ListOptions {
 /**
  * The jobs API of one region. A job is known only in the region that made it, so its requests all belong to
  * that region's client. Every failure is a `SpeechError`; `not-found` and `gone` are answers of the service,
- * never concluded from a proxy's page.
+ * never inferred from a proxy's page.
  */
 export interface JobsClient {
   readonly region: string;
@@ -59,9 +59,9 @@ export interface JobsClient {
    */
   record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
   /**
-   * Downloads a document and hands it to `take`. A download that breaks off, stalls or comes too slowly is
-   * retried from its beginning, like every request, and `take` is called again. What `take` itself throws ends
-   * it. `not-found` also while the transcript is not ready yet.
+   * Downloads a document and passes it to `take`. A download that is truncated, stalls or is too slow is retried from its
+   * beginning, and `take` is called again. An error of `take` itself is thrown and not retried. `not-found` also while the
+   * transcript is not ready yet.
    *
    * @example
    * const transcript = await jobs.receive('650krlru2e', 'txt', ({ body }) => text(body));
@@ -73,7 +73,7 @@ export interface JobsClient {
     signal?: AbortSignal,
   ): Promise<T>;
   /**
-   * Times are dates or times the service understands. `forbidden` with a key made with `client_ref`.
+   * Usage in a window of dates or times, as the service reads them. `forbidden` with a key made with `client_ref`.
    *
    * @example
    * const report = await jobs.usage({ since: '2026-03-01', until: '2026-04-01' });
@@ -87,21 +87,21 @@ export function createJobsClient(
   paths: JobPaths,
   transport: Transport,
 ): JobsClient {
-  const ask = askIn(region, batchUrl, paths);
+  const buildRequest = requestBuilder(region, batchUrl, paths);
   return {
     region,
-    list: (list = {}) => listJobs(ask, transport, list),
+    list: (list = {}) => listJobs(buildRequest, transport, list),
     async record(jobId, signal) {
-      const request = ask('record', `read job ${jobId}`, { jobId, signal });
+      const request = buildRequest('record', `read job ${jobId}`, { jobId, signal });
       const answer = await transport.json(request);
       const job = isJsonObject(answer) ? readJobRecord(answer.job) : null;
       if (!job || job.id !== jobId) throw invalid(request, 'the answer is no record of this job');
       return job;
     },
     receive: async (jobId, document, take, signal) =>
-      transport.receive(askFor(ask, jobId, document, signal), take),
+      transport.receive(documentRequest(buildRequest, jobId, document, signal), take),
     async usage(window = {}, signal) {
-      const request = ask('usage', 'read usage', { query: window, signal });
+      const request = buildRequest('usage', 'read usage', { query: window, signal });
       const answer = await transport.json(request);
       if (!isJsonObject(answer)) throw invalid(request, 'the answer is no usage report');
       return answer;
@@ -109,16 +109,16 @@ export function createJobsClient(
   };
 }
 
-interface Asking {
+interface RequestParts {
   readonly jobId?: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-type Ask = (path: keyof JobPaths, what: string, asking: Asking) => SpeechRequest;
+type BuildRequest = (path: keyof JobPaths, what: string, parts: RequestParts) => SpeechRequest;
 
 /** Builds requests to one region. An invalid id never gets into a path. */
-function askIn(region: string, batchUrl: URL, paths: JobPaths): Ask {
+function requestBuilder(region: string, batchUrl: URL, paths: JobPaths): BuildRequest {
   return (path, what, { jobId, query = {}, signal }) => {
     const operation = `${what} in ${region}`;
     if (jobId !== undefined && !isJobId(jobId)) {
@@ -133,16 +133,25 @@ function askIn(region: string, batchUrl: URL, paths: JobPaths): Ask {
   };
 }
 
-/** The operation names no job: errors of many jobs have one cause, and whoever reports one names its job. */
-function askFor(ask: Ask, jobId: string, document: JobDocument, signal?: AbortSignal): SpeechRequest {
-  if (document === 'record') return ask('record', 'fetch a job record', { jobId, signal });
-  if (document === 'media') return ask('media', 'fetch media', { jobId, signal });
+/** The operation names no job, so that errors of many jobs share one text; the caller that reports one names its job. */
+function documentRequest(
+  buildRequest: BuildRequest,
+  jobId: string,
+  document: JobDocument,
+  signal?: AbortSignal,
+): SpeechRequest {
+  if (document === 'record') return buildRequest('record', 'fetch a job record', { jobId, signal });
+  if (document === 'media') return buildRequest('media', 'fetch media', { jobId, signal });
   const format: TranscriptFormat = document;
   const query = { format };
-  return ask('transcript', `fetch ${format} transcript`, { jobId, query, signal });
+  return buildRequest('transcript', `fetch ${format} transcript`, { jobId, query, signal });
 }
 
-function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIterable<JobPage> {
+function listJobs(
+  buildRequest: BuildRequest,
+  transport: Transport,
+  options: ListOptions,
+): AsyncIterable<JobPage> {
   const limit = options.pageSize ?? 100;
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
     throw new SpeechError('invalid-request', 'list jobs', 'pageSize must be 1 to 100');
@@ -153,8 +162,8 @@ function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIt
       created_before: createdBefore ?? undefined,
       include_deleted: options.includeDeleted ? 'true' : undefined,
     };
-    const request = ask('list', 'list jobs', { query, signal: options.signal });
-    const list = readJobList(await eitherSpelling(transport, request));
+    const request = buildRequest('list', 'list jobs', { query, signal: options.signal });
+    const list = readJobList(await listWithEitherSlash(transport, request));
     if (!list) throw invalid(request, 'the answer is no list of jobs');
     return list;
   };
@@ -162,14 +171,14 @@ function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIt
 }
 
 /**
- * The specification writes the list's path with a slash at its end, public documentation without; a server
- * may know only one of them, and a list that exists is never absent.
+ * The specification writes the list's path with a trailing slash, public documentation without. A server may know only one of
+ * them, so a 404 is retried with the other.
  */
-async function eitherSpelling(transport: Transport, request: SpeechRequest): Promise<unknown> {
+async function listWithEitherSlash(transport: Transport, request: SpeechRequest): Promise<unknown> {
   try {
     return await transport.json(request);
   } catch (error) {
-    // A web page with status 404 as well: many servers answer so on an unknown path.
+    // By status, not by kind: many servers answer an unknown path with 404 and a web page.
     const absent = error instanceof SpeechError && (error.status === 404 || error.kind === 'redirect');
     if (!absent) throw error;
     const url = new URL(request.url);

@@ -13,8 +13,8 @@ export interface NotificationRequest {
 }
 
 /**
- * The entries to put into a job's `notification_config`, as docs/service-interface.md describes them. What the sender
- * of a lone text cannot say in the body, the address says in its `contents` parameter.
+ * The entries to put into a job's `notification_config`, as docs/service-interface.md describes them. The body of a lone text does
+ * not say which text it is, so the address does, in its `contents` parameter.
  */
 export function buildNotificationConfig(requests: readonly NotificationRequest[]): NotificationConfig[] {
   return requests.map(({ url, headers, contents, method }) => ({
@@ -31,7 +31,7 @@ function withContentsHint(url: string, contents: readonly string[]): string {
   return `${url}${url.includes('?') ? '&' : '?'}contents=${encodeURIComponent(only)}`;
 }
 
-/** A lone body of such contents is plain text, so that only the address can say which of them it is. */
+/** Contents that a lone body sends as plain text. */
 function isText(token: string): boolean {
   const kind = kindOfToken(token);
   return kind !== null && checkOf(kind) === 'text';

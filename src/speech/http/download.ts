@@ -7,8 +7,8 @@ import { networkError } from './network-error.js';
 /** A response body. The caller reads it to its end or destroys it. */
 export interface Download {
   /**
-   * Ends only when all of the body has come; otherwise it fails with a `SpeechError` of kind `truncated`,
-   * `network`, `timeout` or `aborted`. Reading slowly is no time-out.
+   * Ends only when the whole body has arrived; otherwise it fails with a `SpeechError` of kind `truncated`,
+   * `network`, `timeout` or `aborted`. A slow reader causes no time-out.
    */
   readonly body: Readable;
   /** Type as sent by the service, for information; the request determines the format. */
@@ -17,7 +17,7 @@ export interface Download {
   readonly size: number | null;
 }
 
-/** How slowly a body may come. */
+/** Slowest rate at which a body may arrive. */
 export interface Pace {
   readonly clock: Clock;
   readonly minBytesPerSecond: number;
@@ -26,9 +26,8 @@ export interface Pace {
 }
 
 /**
- * Wraps an answer's body so that its end proves its completeness. Refuses with `invalid-response` what cannot
- * be a whole body as it was asked for: any status but 200, an encoded body, one that just ends with its
- * connection.
+ * Wraps an answer's body so that its end proves its completeness. Rejects with `invalid-response` what cannot be the whole body
+ * requested: any status but 200, an encoded body, one that is only ended by its connection.
  */
 export function openDownload(
   operation: string,
@@ -42,11 +41,11 @@ export function openDownload(
     source.on('error', () => {}).destroy();
     throw new SpeechError('invalid-response', operation, refusal, { status });
   }
-  const length = single(headers['content-length']);
+  const length = firstValue(headers['content-length']);
   const size = length === undefined ? null : Number(length);
   return {
     body: verified({ operation, source, size, pace, signal }),
-    contentType: single(headers['content-type']) ?? null,
+    contentType: firstValue(headers['content-type']) ?? null,
     size,
   };
 }
@@ -54,7 +53,7 @@ export function openDownload(
 /** Requests ask for `identity` and no range, so a compressed or partial response does not come from the service. */
 function refusalOf({ statusCode, headers }: Dispatcher.ResponseData): string | null {
   if (statusCode !== 200) return `answered ${statusCode}; only 200 brings a whole body`;
-  const encoding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
+  const encoding = firstValue(headers['content-encoding'])?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity') return 'the body is compressed, which was not asked for';
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return null;
   return 'the answer does not say where its body ends';
@@ -111,7 +110,7 @@ function verified({ operation, source, size, pace, signal }: Source): Readable {
   return body;
 }
 
-/** Says, chunk by chunk, whether fewer bytes came within a window of waiting than the minimum rate asks for. */
+/** Returns a function that takes each chunk's wait and length, and reports whether a window fell below the minimum rate. */
 export function slownessMeter({ minBytesPerSecond, window }: Pace) {
   let waited = 0;
   let bytes = 0;
@@ -130,6 +129,6 @@ export function tooSlow({ minBytesPerSecond }: Pace): string {
   return `the body came more slowly than ${minBytesPerSecond} bytes per second`;
 }
 
-export function single(header: string | string[] | undefined): string | undefined {
+export function firstValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }

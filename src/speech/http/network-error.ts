@@ -19,7 +19,7 @@ export function networkError(operation: string, error: unknown, signal?: AbortSi
 function kindOf(code: string | null, error: unknown): SpeechErrorKind {
   if (code !== null && TIMEOUTS.has(code)) return 'timeout';
   if (code !== null && TRUNCATIONS.has(code)) return 'truncated';
-  // llhttp's own codes (HPE_...): what answered does not speak HTTP.
+  // llhttp's own codes (HPE_...): the peer does not speak HTTP.
   if (code?.startsWith('HPE_') || (error as Error | null)?.name === 'HTTPParserError')
     return 'invalid-response';
   return 'network';

@@ -4,20 +4,20 @@ import { SpeechError } from '../speech-error.js';
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 interface RateLimits {
-  /** Average rate; as many may go out at once after a quiet time. */
+  /** Average rate, and size of a burst after a quiet time. */
   readonly perSecond: number;
   /** Longest total pause of requests without a success in between. */
   readonly maxPauseMs: number;
 }
 
-/** Its time passes evenly: where the machine's clock is set back, the next request would wait for as long. */
-const EVEN_CLOCK: Clock = {
+/** Monotonic: if the system clock were set back, the next request would wait for as long. */
+const MONOTONIC_CLOCK: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   sleep: systemClock.sleep,
 };
 
 /** When the next request to one region may go out: a token bucket that the service can pause. */
-export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: Clock = EVEN_CLOCK) {
+export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: Clock = MONOTONIC_CLOCK) {
   const interval = 1000 / perSecond;
   let nextAt = 0;
   let resumesAt = 0;
@@ -48,8 +48,8 @@ export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: 
       } while (clock.now() < resumesAt);
     },
     /**
-     * Lets nothing out for `ms`: the pause that the service asks of one request holds for all of its region. False
-     * when that is longer than requests wait.
+     * Pauses all requests to the region for `ms`, which the service asked of one of them. False when that is longer than requests
+     * wait.
      */
     pause(ms: number): boolean {
       const now = clock.now();
@@ -61,8 +61,8 @@ export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: 
       nextAt = Math.max(nextAt, resumesAt);
       return !isTooLong();
     },
-    /** The service has answered a request with success: pauses are counted from zero. */
-    answered(): void {
+    /** A request succeeded: pauses are counted from zero. */
+    succeeded(): void {
       pausedMs = 0;
     },
   };
@@ -70,6 +70,6 @@ export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: 
 
 function pausedError(operation: string, resumesAt: number, now: number): SpeechError {
   const until = new Date(resumesAt).toISOString();
-  const text = `the service asked for a pause until ${until}, so it was not asked`;
+  const text = `not sent, because the service asked for a pause until ${until}`;
   return new SpeechError('paused', operation, text, { retryAfterMs: resumesAt - now });
 }

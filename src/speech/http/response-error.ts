@@ -4,7 +4,7 @@ import { readBeginning } from '../../lib/text/read-beginning.js';
 import type { Clock } from '../../lib/time/clock.js';
 import { parseRetryAfter } from '../../lib/time/retry.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
-import { single } from './download.js';
+import { firstValue } from './download.js';
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 const SAID_LIMIT = 300;
@@ -26,7 +26,7 @@ export async function responseError(
   clock: Clock,
 ): Promise<SpeechError> {
   const { statusCode: status, headers } = response;
-  const html = /html/i.test(single(headers['content-type']) ?? '');
+  const html = /html/i.test(firstValue(headers['content-type']) ?? '');
   const said = html ? undefined : saidBy(await textOf(response.body), secret);
   if (html) response.body.on('error', () => {}).destroy();
   const retryAfterMs = parseRetryAfter(headers['retry-after'], clock.now());
@@ -54,18 +54,18 @@ function describe(
   headers: Dispatcher.ResponseData['headers'],
 ): string {
   if (status >= 300 && status < 400) {
-    return `answered ${status}, a redirect${hostOf(single(headers.location))}; redirects are not followed`;
+    return `answered ${status}, a redirect${hostOf(firstValue(headers.location))}; redirects are not followed`;
   }
   if (html) return `answered ${status} with a web page, as proxies do`;
   return `answered ${status}${said === undefined ? '' : ` (${said})`}`;
 }
 
-/** Host alone: addresses to redirect to can hold secrets. */
+/** Host only: redirect addresses can hold secrets. */
 function hostOf(location: string | undefined): string {
   return location !== undefined && URL.canParse(location) ? ` to ${new URL(location).host}` : '';
 }
 
-/** The status is what matters; a broken error body changes nothing. */
+/** Empty when the body cannot be read: the status suffices. */
 async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   return readBeginning(body, ERROR_BODY_LIMIT).then(String, () => '');
 }

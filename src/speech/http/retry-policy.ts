@@ -3,9 +3,8 @@ import type { SpeechError } from '../speech-error.js';
 
 export interface RetryPolicy extends Backoff {
   /**
-   * Longest that requests to a region wait because the service asks for it (429, `Retry-After`), all pauses
-   * without a success in between, added up. Beyond it they fail at once, and nothing is sent until the pause
-   * is over.
+   * Longest total pause of requests to a region that the service asks for (429, `Retry-After`), without a success in between.
+   * Beyond it requests fail at once, and nothing is sent until the pause is over.
    */
   readonly maxPauseMs: number;
 }
@@ -18,7 +17,7 @@ export const RETRY_DEFAULTS: RetryPolicy = {
   random: Math.random,
 };
 
-/** Whether trying again makes sense. Every request may be carried out twice. */
+/** Whether a retry may help. Every request is idempotent enough to be sent twice. */
 export function isRetryableError({ kind }: SpeechError): boolean {
   return ['rate-limited', 'network', 'timeout', 'unavailable', 'truncated'].includes(kind);
 }

@@ -34,7 +34,7 @@ interface TransportOptions {
   readonly credentials: Credentials;
   readonly limiter: RateLimiter;
   readonly retry: RetryPolicy;
-  /** Aborted once the clients are closed: nothing is repeated any more. */
+  /** Aborted once the clients are closed: nothing is retried any more. */
   readonly closing: AbortSignal;
   readonly clock: Clock;
   /** Milliseconds to the first byte of a response, and longest silence within one. */
@@ -55,24 +55,29 @@ export function createTransport(options: TransportOptions) {
   return {
     /** The parsed JSON body; undefined for an empty one. */
     json: (request: SpeechRequest) =>
-      persist(options, endedByClosing(request), (response) => readJson(request, response, pace)),
+      sendWithRetries(options, endedByClosing(request), (response) => readJson(request, response, pace)),
     /**
      * Passes the download to `take`, again for each retry: a body that is truncated, stalls or is too slow is retried
      * from its beginning. An error of `take` itself is thrown unchanged.
      */
     async receive<T>(asked: SpeechRequest, take: (download: Download) => Promise<T>): Promise<T> {
       const request = endedByClosing(asked);
-      const result = await persist(options, request, (response) => taken(open(request, response), take));
+      const result = await sendWithRetries(options, request, (response) =>
+        consumeDownload(open(request, response), take),
+      );
       if ('failure' in result) throw result.failure;
       return result.value;
     },
   };
 }
 
-type Taken<T> = { readonly value: T } | { readonly failure: unknown };
+type Consumed<T> = { readonly value: T } | { readonly failure: unknown };
 
 /** Rejects with errors of the service, which are retried; an error of `take` is a result, which is not. */
-async function taken<T>(download: Download, take: (download: Download) => Promise<T>): Promise<Taken<T>> {
+async function consumeDownload<T>(
+  download: Download,
+  take: (download: Download) => Promise<T>,
+): Promise<Consumed<T>> {
   try {
     return { value: await take(download) };
   } catch (failure) {
@@ -86,15 +91,15 @@ async function taken<T>(download: Download, take: (download: Download) => Promis
 type Consume<T> = (response: Dispatcher.ResponseData) => Promise<T>;
 
 /** Sends until success, a final error, or the end of the retries. */
-async function persist<T>(
+async function sendWithRetries<T>(
   options: TransportOptions,
   request: SpeechRequest,
   consume: Consume<T>,
 ): Promise<T> {
   const { operation, signal } = request;
-  // One signal may be shared by any number of requests, each with its own listener: not a leak.
+  // Any number of requests may share one signal, each with its own listener: not a leak.
   if (signal) setMaxListeners(0, signal);
-  const attempt = async () => consume(await authorised(options, request));
+  const attempt = async () => consume(await sendAuthorised(options, request));
   try {
     return await attempt();
   } catch (error) {
@@ -130,8 +135,8 @@ function applyPause(limiter: RateLimiter, error: SpeechError, delay: number | nu
   return pause === null || limiter.pause(pause);
 }
 
-/** Sends, and sends again after 401 while the credentials have another key. Throws unless the response is 2xx. */
-async function authorised(
+/** Sends, and retries a 401 while the credentials have another key. Throws unless the response is 2xx. */
+async function sendAuthorised(
   options: TransportOptions,
   request: SpeechRequest,
 ): Promise<Dispatcher.ResponseData> {
@@ -140,7 +145,7 @@ async function authorised(
     const token = await credentials.token(request.signal);
     const response = await sendOnce(options, request, token);
     if (isSuccess(response)) {
-      options.limiter.answered();
+      options.limiter.succeeded();
       return response;
     }
     const error = await responseError(request.operation, response, token, clock);

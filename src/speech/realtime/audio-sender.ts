@@ -67,7 +67,7 @@ export class AudioSender {
     }
   }
 
-  /** From now on rejects waiting and new audio with `error`; still counts acknowledgements. */
+  /** Rejects waiting and new audio with `error` from now on; acknowledgements are still counted. */
   refuse(error: Error): void {
     this.#refusal ??= error;
     this.#wake();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
 import type { AdditionalWord, AudioFormat, TranscriptionConfig } from './wire.js';
 
-/** The document's rules for what a client sends, checked before sending. Callers may be untyped. Messages say what is expected. */
+/** The document's rules for messages of a client, checked before sending because callers may be untyped. Messages say what is expected. */
 
 const nonEmpty = z.string('a non-empty string').refine((value) => value.trim() !== '', 'a non-empty string');
 
@@ -77,7 +77,7 @@ const AUDIO_FORMAT = z.discriminatedUnion(
  * configuration that the document does not name are left to the service, which refuses what it does not know.
  */
 export function checkStart(audio: AudioFormat, config: TranscriptionConfig): void {
-  raise([
+  throwFaults([
     ...faultsOf(AUDIO_FORMAT, audio, 'audio_format'),
     ...faultsOf(TRANSCRIPTION_CONFIG, config, 'transcription_config'),
   ]);
@@ -85,10 +85,10 @@ export function checkStart(audio: AudioFormat, config: TranscriptionConfig): voi
 
 /** The same rules for the fields of a SetRecognitionConfig. */
 export function checkChange(change: Partial<TranscriptionConfig>): void {
-  raise(faultsOf(TRANSCRIPTION_CONFIG.partial(), change, 'transcription_config'));
+  throwFaults(faultsOf(TRANSCRIPTION_CONFIG.partial(), change, 'transcription_config'));
 }
 
-function raise(faults: readonly SessionConfigFault[]): void {
+function throwFaults(faults: readonly SessionConfigFault[]): void {
   if (faults.length > 0) throw new RealtimeConfigError(faults);
 }
 

@@ -34,7 +34,7 @@ export class FlowWindow {
     return this.#inFlight.length === 0;
   }
 
-  /** Whether a frame of `bytes` may go now. One that could never fit may go alone. */
+  /** Whether a frame of `bytes` may be sent now. One that could never fit may be sent alone. */
   admits(bytes: number): boolean {
     if (this.idle) return true;
     const ahead = this.#sent.bytes - this.#acknowledged.bytes;

@@ -28,12 +28,12 @@ const transcript = z.looseObject({
 
 const segment = z.looseObject({ metadata: timed, segment: z.looseObject({ transcript: z.string() }) });
 
-/** Informs or ends the session anyway. */
+/** Tolerant: such a message informs or ends the session, whatever it lacks. */
 const notice = z.looseObject({ type: z.string().catch('unknown'), reason: z.string().catch('') });
 
 const anything = z.looseObject({});
 
-/** What each message must hold to be of use; further fields are free. */
+/** Required fields of each message; further fields are allowed. */
 const SHAPES: Readonly<Record<ServerMessage['message'], z.ZodType>> = {
   RecognitionStarted: z.looseObject({ id: z.string() }),
   AudioAdded: z.looseObject({ seq_no: z.int() }),

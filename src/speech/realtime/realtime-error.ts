@@ -4,7 +4,7 @@ import type { ErrorType, Open } from './wire.js';
 
 /** Base of everything the realtime client throws. `message` never holds a key. */
 export abstract class RealtimeError extends Error {
-  /** True when the same thing may work if tried again, after `retryAfterMs` where that is given. */
+  /** True when a retry may succeed, after `retryAfterMs` where that is given. */
   abstract readonly retryable: boolean;
   readonly retryAfterMs: number | null = null;
 }
@@ -27,7 +27,7 @@ export class RealtimeConfigError extends RealtimeError {
   }
 }
 
-/** What the protocol forbids, and what to do instead. */
+/** Calls that the protocol forbids, and what to do instead. */
 const REFUSALS = {
   'start-repeated':
     'StartRecognition is sent exactly once; open a new session to recognise with another configuration.',
@@ -64,7 +64,7 @@ export interface FailedAttempt {
   readonly detail: string;
 }
 
-/** No region took the connection. */
+/** No region accepted the connection. */
 export class RealtimeConnectError extends RealtimeError {
   readonly retryable: boolean;
   readonly attempts: readonly FailedAttempt[];

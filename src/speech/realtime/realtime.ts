@@ -80,11 +80,11 @@ export interface SessionOptions extends EndpointOptions {
   readonly handshakeTimeoutMs?: number;
   /** Milliseconds from StartRecognition to RecognitionStarted. Default 30 s, with `additional_vocab` 60 s. */
   readonly startTimeoutMs?: number;
-  /** Silence of the service while it owes an answer. Default 60 s. */
+  /** Longest silence of the service while an answer is expected. Default 60 s. */
   readonly inactivityTimeoutMs?: number;
   /** Milliseconds for the closing handshake, before the connection is cut. Default 5 s. */
   readonly closeTimeoutMs?: number;
-  /** Gives up connecting and starting; a session that has started is ended by `end` or `abort`. */
+  /** Aborts connecting and starting; a session that has started is ended by `end` or `abort`. */
   readonly signal?: AbortSignal;
 }
 
@@ -151,8 +151,8 @@ const TIMEOUTS = ['handshakeTimeoutMs', 'startTimeoutMs', 'inactivityTimeoutMs',
 function checkOptions(options: SessionOptions, audio: AudioLimits): void {
   const faults: SessionConfigFault[] = [];
   for (const [name, value] of Object.entries(audio) as [keyof AudioLimits, number][]) {
-    const most = name.startsWith('unacknowledged') ? DEFAULT_AUDIO_LIMITS[name] : Number.MAX_SAFE_INTEGER;
-    const ceiling = name === 'unacknowledgedFileBytes' ? Number.MAX_SAFE_INTEGER : most;
+    const isOfProtocol = name === 'unacknowledgedFrames' || name === 'unacknowledgedSeconds';
+    const ceiling = isOfProtocol ? DEFAULT_AUDIO_LIMITS[name] : Number.MAX_SAFE_INTEGER;
     if (!(value > 0 && value <= ceiling))
       faults.push({ path: `audio.${name}`, expected: `above 0, at most ${ceiling}` });
   }

@@ -133,7 +133,7 @@ export type DocumentedErrorType =
   | 'protocol_error'
   | 'unknown_error';
 
-/** Types the service has grown since, as its public material shows them. */
+/** Types that the service added later, as its public material shows them. */
 export type LaterErrorType =
   | 'invalid_language'
   | 'quota_exceeded'

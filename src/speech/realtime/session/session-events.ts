@@ -13,7 +13,7 @@ export type SessionEventMap = {
 
 export type SessionEventName = keyof SessionEventMap;
 
-/** Hands a session's events to its listeners. */
+/** Emits a session's events to its listeners. */
 export class SessionEvents {
   readonly #listeners = new Map<SessionEventName, Set<(value: never) => void>>();
 
@@ -26,7 +26,7 @@ export class SessionEvents {
     return () => listeners.delete(listener);
   }
 
-  /** A listener's fault is its owner's: it surfaces as uncaught, but cannot break the session midway. */
+  /** An error of a listener surfaces as uncaught, so that it cannot break the session. */
   emit<Name extends SessionEventName>(name: Name, value: SessionEventMap[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) {
       try {

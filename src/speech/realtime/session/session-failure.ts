@@ -2,7 +2,7 @@ import { reasonOf } from '../../../domain/reasons.js';
 import type { SessionFailure } from '../realtime-error.js';
 import type { ErrorMessage, ErrorType, Open } from '../wire.js';
 
-/** What a close code stands for, and whether another session may do better. */
+/** Meaning of a close code, and whether another session may succeed. */
 export interface CloseMeaning {
   readonly type: Open<ErrorType> | null;
   readonly meaning: string;
@@ -81,8 +81,8 @@ export function failureByClose(code: number, reason: string): SessionFailure {
   };
 }
 
-/** Deaths that neither an Error message nor a close code explains. */
-export function failureBy(
+/** Failures that neither an Error message nor a close code explains. */
+export function clientSideFailure(
   kind: 'timeout' | 'malformed' | 'ended-early' | 'aborted',
   detail: string,
 ): SessionFailure {

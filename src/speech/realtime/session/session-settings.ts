@@ -9,7 +9,7 @@ export interface SessionSettings {
   readonly audio: AudioLimits;
   /** Milliseconds from StartRecognition to RecognitionStarted. Null: `startTimeoutFor` the configuration. */
   readonly startTimeoutMs: number | null;
-  /** Silence of the service while an acknowledgement or the end of the transcript is awaited. */
+  /** Longest silence of the service while an acknowledgement or the end of the transcript is expected. */
   readonly inactivityTimeoutMs: number;
   /** Milliseconds for the closing handshake, before the connection is terminated. */
   readonly closeTimeoutMs: number;

@@ -14,7 +14,7 @@ import type {
   WarningMessage,
 } from '../wire.js';
 import { type SessionEventMap, type SessionEventName, SessionEvents } from './session-events.js';
-import { failureBy, failureByClose, failureByError } from './session-failure.js';
+import { clientSideFailure, failureByClose, failureByError } from './session-failure.js';
 import { SessionRecord } from './session-record.js';
 import type { SessionReport, SessionState } from './session-report.js';
 import { type SessionSettings, startTimeoutFor } from './session-settings.js';
@@ -52,17 +52,19 @@ export class RealtimeSession {
     this.region = settings.region;
     this.finished = this.#finished.promise;
     this.closed = this.#closed.promise;
-    // A caller who looks at neither must not end the process when the session fails.
+    // A caller may ignore both promises: a session that fails must not end the process as an unhandled rejection.
     for (const { promise } of [this.#started, this.#finished]) promise.catch(() => undefined);
     this.#record = new SessionRecord(settings.service, settings.region);
     this.#socket = socket;
     this.#settings = settings;
     this.#watchdog = new Watchdog(settings.inactivityTimeoutMs, () =>
-      this.#fail(failureBy('timeout', `The service was silent for ${settings.inactivityTimeoutMs} ms`)),
+      this.#fail(
+        clientSideFailure('timeout', `The service was silent for ${settings.inactivityTimeoutMs} ms`),
+      ),
     );
     socket.listen({
       message: (text) => this.#receive(text),
-      binary: () => this.#fail(failureBy('malformed', 'The service sent a binary frame')),
+      binary: () => this.#fail(clientSideFailure('malformed', 'The service sent a binary frame')),
       close: (code, reason) => this.#socketClosed(code, reason),
     });
   }
@@ -85,7 +87,7 @@ export class RealtimeSession {
     this.#sender = new AudioSender(this.#socket, audioFormat, this.#settings.audio, () => this.#watch());
     const limitMs = this.#settings.startTimeoutMs ?? startTimeoutFor(config);
     this.#startTimer = setTimeout(() => {
-      this.#fail(failureBy('timeout', `The service did not start the session within ${limitMs} ms`));
+      this.#fail(clientSideFailure('timeout', `The service did not start the session within ${limitMs} ms`));
     }, limitMs);
     this.#send({
       message: 'StartRecognition',
@@ -96,8 +98,8 @@ export class RealtimeSession {
   }
 
   /**
-   * Sends audio; settles when all of `chunk` was passed to the socket, which waits while the service is behind.
-   * Await it before reading more audio, or memory grows. Chunks are sent in the order of the calls.
+   * Sends audio; settles when all of `chunk` was passed to the socket, and waits while the service is behind. Await it before
+   * reading more audio, or memory grows. Chunks are sent in the order of the calls.
    */
   async sendAudio(chunk: Uint8Array): Promise<void> {
     const sender = this.#sender;
@@ -144,7 +146,7 @@ export class RealtimeSession {
     return this.finished;
   }
 
-  /** Sends all of `source`, then ends the stream. A source that fails leaves the session as it is. */
+  /** Sends all of `source`, then ends the stream. When `source` fails, the session stays open. */
   async stream(
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: { readonly partialSample?: 'refuse' | 'discard' } = {},
@@ -160,7 +162,7 @@ export class RealtimeSession {
 
   /** Ends the session at once: final segments stay in the report, the rest is lost. */
   abort(reason = 'aborted by the caller'): void {
-    this.#fail(failureBy('aborted', reason));
+    this.#fail(clientSideFailure('aborted', reason));
   }
 
   /** Returns a function that removes the listener. */
@@ -187,7 +189,7 @@ export class RealtimeSession {
       if (message.message === 'Error') this.#fail(failureByError(message));
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
-      this.#fail(failureBy('malformed', error.message));
+      this.#fail(clientSideFailure('malformed', error.message));
     }
     this.#watch();
   }
@@ -243,7 +245,9 @@ export class RealtimeSession {
 
   #transcriptEnded(): void {
     if (this.#state !== 'ending') {
-      this.#fail(failureBy('ended-early', 'The service ended the transcript before the stream was ended'));
+      this.#fail(
+        clientSideFailure('ended-early', 'The service ended the transcript before the stream was ended'),
+      );
       return;
     }
     this.#record.complete = true;
@@ -285,9 +289,8 @@ export class RealtimeSession {
 
   /** The watchdog runs while an acknowledgement or the end of the transcript is expected. */
   #watch(): void {
-    const owed =
-      this.#state === 'ending' || (this.#state === 'started' && this.#sender?.allAcknowledged === false);
-    if (owed || this.#state === 'started') this.#watchdog.expect(owed);
+    if (this.#state === 'ending') this.#watchdog.expect(true);
+    if (this.#state === 'started') this.#watchdog.expect(this.#sender?.allAcknowledged === false);
   }
 
   #send(message: ClientMessage): void {

@@ -67,7 +67,7 @@ function isRegional(error: unknown): boolean {
   return !(error instanceof UpgradeRefused) || error.status === 429 || error.status >= 500;
 }
 
-/** Messages of platforms can quote the address, and with it a key: only their short codes are reported. */
+/** Messages of a platform can quote the address, and with it a key: only their codes are reported. */
 function describe(region: RealtimeRegion, error: unknown): FailedAttempt {
   if (error instanceof UpgradeRefused) return { region, status: error.status, detail: error.message };
   const { name, code, message } = error as { name?: string; code?: string; message?: string };

@@ -1,4 +1,4 @@
-/** One open WebSocket as the session needs it. */
+/** The part of an open WebSocket that a session uses. */
 export interface RealtimeSocket {
   /** Bytes passed to `send` that are not yet written to the network. */
   readonly bufferedAmount: number;
@@ -44,11 +44,11 @@ export class UpgradeRefused extends Error {
   }
 }
 
-/** The part of the WHATWG WebSocket this client stands on; `ws` has it too. */
+/** The part of the WHATWG WebSocket that this client uses; `ws` has it too. */
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
-  /** Browsers take no view of shared memory. */
+  /** Browsers accept no view of shared memory. */
   send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
   terminate?(): void;

@@ -1,8 +1,8 @@
 import { adaptWebSocket, type SocketConnector, type WebSocketLike } from './socket.js';
 
 /**
- * Connects with a WHATWG WebSocket, such as a browser's: `connectWithWebSocket(WebSocket)`. Such a socket
- * sends no headers, so the credential must be a temporary `rt` key, and it does not report the HTTP status of a rejected upgrade.
+ * Connects with a WHATWG WebSocket, such as a browser's. It sends no headers, so the credential must be a temporary `rt` key, and it
+ * does not report the HTTP status of a rejected upgrade.
  *
  * @example
  * const connector = connectWithWebSocket(WebSocket);

@@ -11,10 +11,10 @@ import {
   type WebSocketLike,
 } from './socket.js';
 
-/** Larger than any message of the service by far; a hostile one must not fill the memory. */
+/** Far larger than any message of the service; a hostile one must not fill the memory. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** Milliseconds to a connected socket; the handshake has a time limit besides. */
+/** Milliseconds to a connected socket; the handshake has a limit of its own. */
 const CONNECT_TIMEOUT = 10_000;
 
 /**

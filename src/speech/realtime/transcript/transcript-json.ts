@@ -34,7 +34,7 @@ export interface RealtimeTranscript {
   readonly results: readonly (RealtimeResult | SegmentResult)[];
 }
 
-/** A segment that came without words (agent sessions); no confidence, because none was given. */
+/** A segment without words (agent sessions); the service sends no confidence for it. */
 export interface SegmentResult {
   readonly type: 'segment';
   readonly start_time: number;
@@ -47,11 +47,11 @@ export interface TranscriptJsonOptions {
   readonly finishedAt: Date;
   /** Name of the recording; empty when it has none. */
   readonly dataName?: string;
-  /** Why the session died, where it did. */
+  /** Why the session failed, if it did. */
   readonly incompleteReason?: string;
 }
 
-/** The part of a session's report that the document is made of. */
+/** The fields of a session's report that the document is made of. */
 export type TranscribedSession = Pick<
   SessionReport,
   | 'id'

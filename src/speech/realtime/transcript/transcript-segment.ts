@@ -6,7 +6,7 @@ import type {
   RealtimeResult,
 } from '../wire.js';
 
-/** One stretch of transcript, with all times absolute: seconds from the beginning of the session's audio. */
+/** One segment of a transcript. All times are absolute: seconds from the beginning of the session's audio. */
 export interface TranscriptSegment {
   /** A partial may still be changed or extended; a final never is. */
   readonly kind: 'final' | 'partial';
@@ -16,7 +16,7 @@ export interface TranscriptSegment {
   readonly text: string;
   /** Agent sessions only. */
   readonly speaker: string | null;
-  /** Words, marks and speaker changes; empty for agent segments, which come without. */
+  /** Words, marks and speaker changes; empty for agent segments. */
   readonly results: readonly RealtimeResult[];
 }
 
@@ -42,11 +42,11 @@ export function segmentOf(
     end,
     text: message.metadata.transcript,
     speaker: null,
-    results: message.results.map((result) => moved(result, start)),
+    results: message.results.map((result) => shifted(result, start)),
   };
 }
 
-function moved(result: RealtimeResult, offset: number): RealtimeResult {
+function shifted(result: RealtimeResult, offset: number): RealtimeResult {
   return {
     ...result,
     start_time: milliseconds(result.start_time + offset),

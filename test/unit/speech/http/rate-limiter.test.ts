@@ -57,7 +57,7 @@ describe('the rate limiter', () => {
       return mayWait;
     };
     expect([pauses(40_000), pauses(40_000)]).toEqual([true, false]);
-    made.answered();
+    made.succeeded();
     expect([pauses(40_000), pauses(40_000)]).toEqual([true, false]);
     clock.advance(60_001);
     expect(pauses(40_000)).toBe(true);

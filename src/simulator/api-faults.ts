@@ -2,7 +2,7 @@ import { bufferContent } from './content/content.js';
 import type { ApiFault } from './faults.js';
 import type { ServerAnswer } from './http-server.js';
 
-/** The answer a fault puts in place of the real one; null when it does not. */
+/** The answer that a fault sends instead of the real one; null for other faults. */
 export function faultAnswer(fault: ApiFault | null): ServerAnswer | null {
   if (fault?.kind !== 'answer') return null;
   const { headers = {} } = fault;
@@ -18,7 +18,7 @@ export function faultAnswer(fault: ApiFault | null): ServerAnswer | null {
   };
 }
 
-/** The answer as it is, or ended early. */
+/** The answer, truncated by a `cut-download` fault. */
 export function cutAnswer(answer: ServerAnswer, fault: ApiFault | null): ServerAnswer {
   if (fault?.kind !== 'cut-download' || !answer.content) return answer;
   return { ...answer, cutAfter: Math.floor(answer.content.size * (fault.share ?? 0.5)) };

@@ -1,7 +1,7 @@
 import { seededChance } from './seeded-random.js';
 
 export type NotificationFault =
-  /** Not sent and not recorded: the service counts the callback as delivered. */
+  /** Not sent and recorded as no error, as if the callback had been delivered. */
   | { readonly kind: 'drop' }
   /** The attempt fails before it reaches the receiver; recorded and retried like any failure. */
   | { readonly kind: 'unreachable' }
@@ -24,8 +24,8 @@ export type ApiOperation =
 /** Faults of the service's own interfaces. */
 export type ApiFault =
   /**
-   * Answers this instead; a string is sent as HTML, as proxies do, anything else as JSON. `base64` sends exactly
-   * these bytes; with `headers` for their type and encoding.
+   * Replaces the answer. A string is sent as HTML, as proxies do, anything else as JSON. `base64` sends exactly these bytes, with
+   * `headers` for their type and encoding.
    */
   | {
       readonly kind: 'answer';
@@ -38,31 +38,30 @@ export type ApiFault =
   /** Ends a download after this share of its bytes (half by default). */
   | { readonly kind: 'cut-download'; readonly operation: 'transcript' | 'media'; readonly share?: number };
 
-/** Where and how often a fault strikes. Without any of these: always and everywhere. */
+/** Where and how often a fault applies. Without any of these: always and everywhere. */
 export interface FaultScope {
   readonly jobId?: string;
   readonly region?: string;
-  /** Share of cases it strikes, drawn from the seed and the job, so that runs repeat. Default 1. */
+  /** Share of cases it applies to, drawn from the seed and the job, so that runs are repeatable. Default 1. */
   readonly rate?: number;
-  /** Only this number of first attempts of a notification. Default: 1 for faults that fail an attempt. */
+  /** Applies to this number of first attempts of a notification only. Default: 1 for faults that fail an attempt. */
   readonly attempts?: number;
-  /** Gone after it struck so often. */
+  /** Applies at most this often. */
   readonly times?: number;
 }
 
 export type Fault = (NotificationFault | ApiFault) & FaultScope;
 
 export interface Faults {
-  /** Returns the name under which it can be removed. */
+  /** Returns the name by which it can be removed. */
   add(fault: Fault): string;
   remove(name: string): boolean;
   clear(): void;
   list(): readonly { readonly name: string; readonly struck: number; readonly fault: Fault }[];
 }
 
-/** The same for the simulator, which asks what strikes. */
+/** The simulator's side of `Faults`: which of them apply to an attempt or a request. Each fault returned counts as applied. */
 export interface ActiveFaults extends Faults {
-  /** Faults that strike this attempt; counted as having struck. */
   ofAttempt(attempt: AttemptPlace): NotificationFault[];
   ofOperation(
     operation: ApiOperation,
@@ -84,8 +83,8 @@ interface ActiveFault {
   struck: number;
 }
 
-/** Left to themselves these would fail every attempt of a notification; by default a retry cures them. */
-const CURED_BY_RETRY = new Set<string>(['unreachable', 'cut', 'delay']);
+/** Faults limited to the first attempt by default; otherwise every attempt of a notification would fail. */
+const FIRST_ATTEMPT_ONLY = new Set<string>(['unreachable', 'cut', 'delay']);
 
 function isApiFault(fault: Fault): fault is ApiFault & FaultScope {
   return fault.kind === 'answer' || fault.kind === 'cut-download';
@@ -95,7 +94,7 @@ export function createFaults(seed: string): ActiveFaults {
   const active = new Map<string, ActiveFault>();
   let added = 0;
 
-  /** Draws by place, not by order, so that parallel notifications do not change each other's luck. */
+  /** Draws by place, not by order, so that parallel notifications do not influence each other's draw. */
   const strikes = (one: ActiveFault, place: string): boolean => {
     if (one.struck >= (one.fault.times ?? Number.POSITIVE_INFINITY)) return false;
     if (!seededChance(`${seed}:${one.name}:${place}`, one.fault.rate ?? 1)) return false;
@@ -135,7 +134,7 @@ export function createFaults(seed: string): ActiveFaults {
 }
 
 function concernsAttempt(fault: NotificationFault & FaultScope, place: AttemptPlace): boolean {
-  const attempts = fault.attempts ?? (CURED_BY_RETRY.has(fault.kind) ? 1 : Number.POSITIVE_INFINITY);
+  const attempts = fault.attempts ?? (FIRST_ATTEMPT_ONLY.has(fault.kind) ? 1 : Number.POSITIVE_INFINITY);
   if (place.attempt > attempts) return false;
   return concerns(fault, place);
 }

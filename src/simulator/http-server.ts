@@ -45,7 +45,7 @@ export function methodNotAllowed(allowed: readonly string[]): ServerAnswer {
 
 /** Serves `handler` on a port; 0 picks a free one. */
 export async function startServer(handler: Handler, host: string, port: number): Promise<RunningServer> {
-  // Uploads may take as long as they take, and clients end idle connections before the service does.
+  // Uploads have no time limit, and clients close idle connections before the service does.
   const times = { requestTimeout: 0, keepAliveTimeout: 60_000 };
   const server = http.createServer(times, (request, response) => {
     answerCall(handler, request, response).catch(() => response.destroy());
@@ -82,7 +82,7 @@ async function answerCall(handler: Handler, request: http.IncomingMessage, respo
   await send(answer, response);
 }
 
-/** Null for a target that is no path, or whose percent escapes are malformed. */
+/** Null for a target that is not a path, or whose percent escapes are malformed. */
 function readCall(request: http.IncomingMessage): Call | null {
   try {
     const target = request.url ?? '/';

@@ -47,7 +47,7 @@ export async function runLoad(
 ): Promise<LoadSummary> {
   const regions = Object.keys(simulator.batchUrls);
   const settled: SettledJob[] = [];
-  const underWay: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   const began = Date.now();
   for (let index = 0; index < (load.jobs ?? Number.POSITIVE_INFINITY); index += 1) {
     const due = began + (index * 1000) / load.perSecond;
@@ -65,9 +65,9 @@ export async function runLoad(
       settled.push(job);
       surroundings.onSettled(job);
     };
-    underWay.push(settle());
+    inFlight.push(settle());
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   return summary(settled);
 }
 

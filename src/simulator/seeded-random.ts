@@ -26,7 +26,7 @@ export function seededRandom(seed: string): () => number {
   };
 }
 
-/** True in `rate` of all seeds; the order in which seeds are asked does not matter. */
+/** True for a share `rate` of all seeds, whatever the order of the calls. */
 export function seededChance(seed: string, rate: number): boolean {
   return rate >= 1 || hash32(seed) / 4_294_967_296 < rate;
 }

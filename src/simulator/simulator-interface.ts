@@ -17,7 +17,7 @@ export interface SimulatorOptions {
   readonly realtimePort?: number;
   /** Long-lived API key that is accepted. Default: a generated one. */
   readonly apiKey?: string;
-  /** Decides job ids, contents and which cases a fault with a `rate` strikes. Default: random. */
+  /** Determines job ids, contents and which cases a fault with a `rate` applies to. Default: random. */
   readonly seed?: string;
   /** Multiplies every wait (retries, delays), e.g. 0.001 in tests. Default 1. */
   readonly timeScale?: number;
@@ -41,7 +41,7 @@ export interface SubmittedJob {
   readonly notified: Promise<NotificationOutcome[]>;
 }
 
-/** What a job's item must be, byte by byte, wherever it turns up. */
+/** The expected bytes of a job's item. */
 export interface ServedItem {
   readonly size: number;
   bytes(): Promise<Buffer>;

@@ -79,13 +79,13 @@ function fileNameOf(kind: RetrievableKind): string {
 }
 
 function form(job: SimulatedJob, parts: FormPart[], habits: BodyHabits): CallbackBody {
-  const typed = parts.map((part) =>
+  const labelled = parts.map((part) =>
     habits.partTypes === 'true'
       ? part
       : { ...part, content: { ...part.content, contentType: 'application/octet-stream' } },
   );
   const boundary = createHash('sha256').update(`boundary:${job.id}`).digest('hex').slice(0, 60);
-  return { content: multipartContent(typed, boundary), parts: parts.map(({ name }) => name) };
+  return { content: multipartContent(labelled, boundary), parts: parts.map(({ name }) => name) };
 }
 
 interface FormPart {

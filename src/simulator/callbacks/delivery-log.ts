@@ -1,6 +1,6 @@
 /** One attempt to send a notification, with its request and response. */
 export interface DeliveryAttempt {
-  /** Order of starting, from 1. */
+  /** Position in the order of starting, from 1. */
   readonly number: number;
   readonly jobId: string;
   readonly region: string;
@@ -15,10 +15,10 @@ export interface DeliveryAttempt {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Bytes of the whole body; fewer went out when it was cut. */
+  /** Bytes of the whole body; fewer were sent when it was cut. */
   readonly bodyBytes: number;
   readonly parts: readonly string[];
-  /** Kinds of the faults that struck. */
+  /** Kinds of the faults applied to it. */
   readonly faults: readonly string[];
   /** Null while in flight and when there was no response. */
   answer: { readonly status: number; readonly body: string } | null;

@@ -138,8 +138,8 @@ function cutAfter(struck: readonly NotificationFault[], size: number): number | 
 function callbackUrl(url: string, jobId: string, status: string): string {
   const [address = '', fragment] = url.split('#', 2);
   const query = `id=${encodeURIComponent(jobId)}&status=${encodeURIComponent(status)}`;
-  const joint = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
-  return `${address}${joint}${query}${fragment === undefined ? '' : `#${fragment}`}`;
+  const separator = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
+  return `${address}${separator}${query}${fragment === undefined ? '' : `#${fragment}`}`;
 }
 
 function callbackMethod(entry: NotificationConfig): string {

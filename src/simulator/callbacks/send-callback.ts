@@ -25,7 +25,7 @@ export type CallbackAttempt =
 const IDLE_TIMEOUT_MS = 60_000;
 const ANSWER_LIMIT = 64 * 1024;
 
-/** Sends one callback. Never throws: what went wrong is part of the result. */
+/** Sends one callback. Never throws: an error is part of the result. */
 export async function sendCallback(
   request: OutgoingCallback,
   conditions: SendConditions,
@@ -98,13 +98,13 @@ async function writeBody(
     if (last) break;
   }
   if (cutAfter === null) return void outgoing.end();
-  // A cut is only a cut when the bytes before it were really sent. `drain` would not tell: it comes only after a
-  // write that found the buffer full. A body that ended before was cut nowhere.
+  // Waits until the bytes before the cut were really sent. `drain` does not prove it: it follows only a write that found the buffer
+  // full. A body that ends before the cut is not waited for.
   if (left <= 0 && content && content.size > 0) await allSent;
   outgoing.destroy(new Error('write: broken pipe'));
 }
 
-/** Resolves also when the connection is gone, as nothing drains then. */
+/** Resolves also when the connection is closed, because `drain` never follows then. */
 function drained(outgoing: http.ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

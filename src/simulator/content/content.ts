@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
-/** Bytes that can be produced again and again, exactly the same, without being held in memory. */
+/** Bytes that can be produced repeatedly, always the same, without being held in memory. */
 export interface Content {
   readonly size: number;
   readonly contentType: string;

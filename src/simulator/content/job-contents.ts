@@ -16,7 +16,7 @@ const WRITERS: Readonly<Record<RetrievableKind, Writer>> = {
   data: (job) => job.media,
 };
 
-/** The exact bytes of an item: the same in callbacks, in the API's answers, and every time it is asked. */
+/** The exact bytes of an item: the same in callbacks and in every answer of the API. */
 export function jobContent(job: SimulatedJob, kind: RetrievableKind): Content {
   return WRITERS[kind](job);
 }
@@ -29,7 +29,7 @@ function tokensOf(job: SimulatedJob): SpokenToken[] {
   return speak(job.id, languageOf(job), job.words, job.duration);
 }
 
-/** Undocumented in shape: the submitted configuration with what identifies the job, without a status. */
+/** The submitted configuration with the fields that identify the job, without a status. The service does not document the shape. */
 function jobinfo(job: SimulatedJob): Buffer {
   return Buffer.from(
     JSON.stringify({

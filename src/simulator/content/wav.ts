@@ -5,7 +5,7 @@ const SAMPLE_RATE = 8_000;
 const BYTES_PER_SECOND = SAMPLE_RATE * 2;
 const BLOCK = 64 * 1024;
 const SMALLEST = 44;
-/** What the header of a larger file says: RIFF cannot describe 4 GiB. */
+/** Size in the header of a larger file: RIFF cannot describe 4 GiB. */
 const LARGEST_DATA = 0xffff_ff00;
 
 /** Bytes of a WAV file of that many seconds (8 kHz, 16 bit, mono). */
@@ -18,8 +18,8 @@ export function wavSeconds(bytes: number): number {
 }
 
 /**
- * A playable WAV file of exactly `size` bytes (at least 44), of noise that is other for every seed. Every block carries its
- * number in its first samples, so that a block lost, doubled or swapped changes the bytes.
+ * A playable WAV file of exactly `size` bytes (at least 44), of noise that differs for every seed. Every block holds its number in
+ * its first samples, so that a block lost, repeated or swapped changes the bytes.
  */
 export function wavContent(seed: string, size: number): Content {
   if (size < SMALLEST) throw new RangeError(`A WAV file has at least ${SMALLEST} bytes, asked for ${size}`);
@@ -42,7 +42,7 @@ export function wavContent(seed: string, size: number): Content {
 
 function wavHeader(size: number): Buffer {
   const header = Buffer.alloc(SMALLEST);
-  // For players an odd last byte is behind the file's end: samples are two bytes.
+  // Samples have two bytes: an odd last byte is not part of the audio.
   const data = Math.min(size - SMALLEST - (size % 2), LARGEST_DATA);
   header.write('RIFF', 0, 'latin1');
   header.writeUInt32LE(SMALLEST - 8 + data, 4);

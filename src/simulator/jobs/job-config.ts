@@ -39,7 +39,7 @@ export function submissionFault(config: unknown): string | null {
   return null;
 }
 
-/** Narrows a configuration that `configFault` found nothing wrong with. */
+/** Throws `RangeError` for a configuration that the service would reject. */
 export function asJobConfig(config: unknown): JobConfig {
   const fault = configFault(config);
   if (fault) throw new RangeError(fault);

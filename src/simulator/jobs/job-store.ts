@@ -23,7 +23,7 @@ export interface NewJob {
   readonly createdAt?: number;
 }
 
-/** The client of a request: null sees every job, a `client_ref` only its own. */
+/** Whose jobs a request sees: null all, a `client_ref` only its own. */
 export type Viewer = string | null;
 
 export type JobStore = ReturnType<typeof createJobStore>;
@@ -55,7 +55,7 @@ export function createJobStore(options: { seed: string; clock: Clock }) {
       const job = jobs.get(id);
       return job && visible(region, viewer)(job) ? retained(job) : null;
     },
-    /** Looks in every region and sees all. */
+    /** The job in any region, of any viewer. */
     get: (id: string) => jobs.get(id) ?? null,
     /** Newest first. */
     list: (region: string, viewer: Viewer) =>
@@ -101,7 +101,7 @@ export function recordError(job: SimulatedJob, message: string, now: number): vo
   job.errors.push({ message, timestamp: isoTime(now) });
 }
 
-/** What a rejected job's first error says. Clients show it as the reason. */
+/** First error of a rejected job, by outcome. Clients show it as the reason. */
 const REJECTIONS: Readonly<Record<string, string>> = {
   fetch_error: 'Failed to fetch the audio',
   trim_error: 'Failed to trim the audio before transcription',

@@ -31,8 +31,11 @@ async function issueKey(keys: KeyRing, type: KeyType, request: unknown): Promise
   if (clientRef !== undefined && typeof clientRef !== 'string')
     return keyError(422, 'client_ref: must be a string');
   // client_ref is ignored for rt keys, and region has no effect: docs/service-interface.md, "Keys".
-  const bound = type === 'batch' ? (clientRef ?? null) : null;
-  const issued: TemporaryKeyResponse = { apikey_id: null, key_value: await keys.issue(type, ttl, bound) };
+  const clientRefOfKey = type === 'batch' ? (clientRef ?? null) : null;
+  const issued: TemporaryKeyResponse = {
+    apikey_id: null,
+    key_value: await keys.issue(type, ttl, clientRefOfKey),
+  };
   return { status: 201, json: issued };
 }
 

@@ -15,7 +15,7 @@ export interface SimulatedJob {
   readonly config: JobConfig;
   /** The `client_ref` of the temporary key that made it; null when made without one. */
   readonly clientRef: string | null;
-  /** What processing will come to, and with it the status of its callbacks. */
+  /** Result of processing, which is also the status of its callbacks. */
   outcome: CallbackStatus;
   readonly words: number;
   readonly media: Content;

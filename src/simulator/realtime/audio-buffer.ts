@@ -4,7 +4,7 @@ import { Violation } from './check-client-message.js';
 export interface AudioBufferLimits {
   /** Seconds of audio the server holds before it stops reading. */
   readonly bufferSeconds: number;
-  /** What a client may send ahead of AudioAdded (document: 10 s, 500 frames). */
+  /** Seconds that a client may send ahead of AudioAdded (document: 10 s, 500 frames). */
   readonly aheadSeconds: number;
   readonly aheadFrames: number;
   /** A frame above it is `data_error`. */
@@ -67,7 +67,7 @@ export class AudioBuffer {
     }
   }
 
-  /** Reads what fits; the numbers of the frames read. A frame larger than the buffer waits for an empty one. */
+  /** Reads the frames that fit and returns their numbers. A frame larger than the buffer waits until that is empty. */
   read(): number[] {
     const capacity = this.#limits.bufferSeconds * this.#bytesPerSecond;
     const numbers: number[] = [];

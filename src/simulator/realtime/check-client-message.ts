@@ -78,18 +78,17 @@ export function checkStartRecognition(message: Fields): StartRecognition {
   return message as unknown as StartRecognition;
 }
 
-/** The type of the Error says in which part of the message the first fault is. */
+const TYPES_BY_FIELD: Readonly<Record<string, DocumentedErrorType>> = {
+  audio_format: 'invalid_audio_type',
+  transcription_config: 'invalid_config',
+};
+
+/** The type of the Error names the part of the message that has the first fault. */
 function check<Schema extends z.ZodType>(schema: Schema, message: Fields): z.output<Schema> {
   const { data, error } = schema.safeParse(message);
   if (error === undefined) return data as z.output<Schema>;
   const [{ path, message: fault } = { path: [], message: '' }] = error.issues;
-  const part = String(path[0]);
-  const type =
-    part === 'audio_format'
-      ? 'invalid_audio_type'
-      : part === 'transcription_config'
-        ? 'invalid_config'
-        : 'invalid_message';
+  const type = TYPES_BY_FIELD[String(path[0])] ?? 'invalid_message';
   throw new Violation(type, `${path.join('.')}: ${fault}`);
 }
 

@@ -2,8 +2,8 @@ import type { KeyRing } from '../key-ring.js';
 import type { RealtimeSimulatorOptions } from './realtime-interface.js';
 
 /**
- * Keys that may start sessions: an API key from the upgrade header, or a temporary `rt` key, on any host. An API key
- * in an address would be on show, and a `batch` key is for the jobs API (docs/service-interface.md#keys).
+ * Keys that may start sessions: an API key in the upgrade header, or a temporary `rt` key, on any host. An API key in an address
+ * would be exposed, and a `batch` key is for the jobs API (docs/service-interface.md#keys).
  */
 export function realtimeKeyCheck(keys: KeyRing): RealtimeSimulatorOptions['verifyKey'] {
   return async (token, placement) => {

@@ -18,9 +18,9 @@ export interface RealtimeSimulatorOptions {
   readonly limits?: Partial<AudioBufferLimits>;
   /** Default `instant`. */
   readonly processing?: ProcessingPace;
-  /** Seconds of audio after which a session warns and ends itself. Default: none. */
+  /** Seconds of audio after which a session sends a warning and ends. Default: none. */
   readonly durationLimitSeconds?: number;
-  /** How the session of the n-th upgrade request (from 0) goes, where it does not simply go well. */
+  /** Script of the session of the n-th upgrade request (from 0); without one it succeeds. */
   script?(index: number): SessionScript | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface RealtimeSimulator {
   readonly upgrades: readonly IncomingMessage[];
   /** Settles with the n-th session (from 0) as soon as it is connected. */
   session(index: number): Promise<SimulatedSession>;
-  /** Settles with the n-th upgrade request (from 0) as soon as it came. */
+  /** Settles with the n-th upgrade request (from 0) as soon as it arrived. */
   upgrade(index: number): Promise<IncomingMessage>;
   close(): Promise<void>;
 }

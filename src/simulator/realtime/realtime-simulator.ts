@@ -43,7 +43,7 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
     const script = options.script?.(upgrades.all.length) ?? {};
     upgrades.add(request);
     if (script.ignoreUpgrade === true) {
-      // Read on, or the client's leaving would go unnoticed.
+      // Without reading, the end of the client's connection would go unnoticed.
       socket
         .on('error', () => {})
         .on('end', () => socket.destroy())
@@ -133,7 +133,7 @@ function sessionOptions(
   };
 }
 
-/** A list that can be waited on. */
+/** A list with a promise for each entry, present or future. */
 function createArrivals<T>() {
   const all: T[] = [];
   const waiting = new Map<number, ((value: T) => void)[]>();

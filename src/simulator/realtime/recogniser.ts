@@ -38,7 +38,7 @@ export class Recogniser {
     };
   }
 
-  /** Hears `seconds` more; the transcripts that come of it, in order. */
+  /** Recognises `seconds` more; returns the resulting transcripts in order. */
   hear(seconds: number): Transcript[] {
     const transcripts: Transcript[] = [];
     this.#seconds += seconds;

@@ -13,16 +13,16 @@ import { jobResult, resultWithoutItems } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 import { wasErased } from './was-erased.js';
 
-const ON_RECORD = 'there is no transcript, which is on record';
+const ON_RECORD = 'there is no transcript, as the ledger records';
 const BEING_RETRIED = 'the service is still retrying its callback';
 const BEING_RECORDED = 'another run is recording that it has no transcript';
 
-/** What became of one callback of a job that ended without a transcript. */
-type End = 'on-record' | 'retried' | 'claimed' | 'recorded' | readonly ItemResult[];
+/** State of one callback of a job that ended without a transcript; the results of its items, if any were fetched. */
+type CallbackState = 'on-record' | 'retried' | 'claimed' | 'recorded' | readonly ItemResult[];
 
 /**
- * A job that ended without a transcript: nothing is missing, but where its callback was lost nobody has heard of its end. It is then
- * recorded once for each source, with the status that the callback would have had and with its jobinfo where that is expected.
+ * Reconciles a job that ended without a transcript: no artefact is missing, but if its callback was lost, nothing records its end. It is
+ * then recorded once for each source, with the status that the callback would have had, and with its jobinfo where that is expected.
  * Rejects as `reconcileJob` does.
  */
 export async function recordEnded(
@@ -32,21 +32,21 @@ export async function recordEnded(
   expectation: Expectation,
   options: JobOptions,
 ): Promise<RecoveredJob> {
-  const ends: End[] = [];
+  const states: CallbackState[] = [];
   for (const callback of expectation.callbacks)
-    ends.push(await endOf({ parts, client, job, expectation, options }, callback));
-  const items = ends.flatMap((end) => (typeof end === 'string' ? [] : end));
+    states.push(await reconcileCallback({ parts, client, job, expectation, options }, callback));
+  const items = states.flatMap((state) => (typeof state === 'string' ? [] : state));
   const reason = endedReason(job);
   if (items.length > 0) return jobResult(job, client.region, items, reason);
   const result = (outcome: RecoveryOutcome, why: string) =>
     resultWithoutItems(job.id, client.region, outcome, why);
-  if (ends.includes('retried')) return result('pending', BEING_RETRIED);
-  if (ends.includes('claimed')) return result('pending', BEING_RECORDED);
-  if (!ends.includes('recorded')) return result('matched', `${reason}; ${ON_RECORD}`);
+  if (states.includes('retried')) return result('pending', BEING_RETRIED);
+  if (states.includes('claimed')) return result('pending', BEING_RECORDED);
+  if (!states.includes('recorded')) return result('matched', `${reason}; ${ON_RECORD}`);
   return { ...result(isGone(job) ? 'unrecoverable' : 'matched', reason), recorded: true };
 }
 
-interface Ended {
+interface EndedJobContext {
   readonly parts: RecoveryParts;
   readonly client: JobsClient;
   readonly job: JobRecord;
@@ -54,27 +54,27 @@ interface Ended {
   readonly options: JobOptions;
 }
 
-async function endOf(ended: Ended, callback: ExpectedCallback): Promise<End> {
+async function reconcileCallback(ended: EndedJobContext, callback: ExpectedCallback): Promise<CallbackState> {
   const { parts, job, options } = ended;
-  const { signal, looking, grace, dryRun } = options;
+  const { signal, lookupLimit, grace, dryRun } = options;
   const place: EndedJob = { jobId: job.id, source: callback.source, createdAt: job.created_at };
   signal?.throwIfAborted();
-  if (await looking(() => isEndRecorded(parts, place))) return 'on-record';
+  if (await lookupLimit(() => isEndRecorded(parts, place))) return 'on-record';
   if (await wasErased(parts, job)) throw new ErasedError();
-  const arrival = await looking(() => lastArrival(parts, place));
+  const arrival = await lookupLimit(() => lastArrival(parts, place));
   if (arrival !== null) {
     if (!dryRun) await noteArrival(parts, place, arrival);
     return 'on-record';
   }
   if (isRetried({ job, now: parts.clock(), grace })) return 'retried';
-  return dryRun ? 'recorded' : options.fetching(() => recordOnce(ended, callback, place));
+  return dryRun ? 'recorded' : options.fetchLimit(() => recordOnce(ended, callback, place));
 }
 
 async function recordOnce(
-  { parts, client, job, expectation, options }: Ended,
+  { parts, client, job, expectation, options }: EndedJobContext,
   callback: ExpectedCallback,
   place: EndedJob,
-): Promise<End> {
+): Promise<CallbackState> {
   const startedAt = parts.clock();
   const claim = await claimEnd(parts, place);
   if (claim === null) return (await isEndRecorded(parts, place)) ? 'on-record' : 'claimed';

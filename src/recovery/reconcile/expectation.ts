@@ -15,18 +15,18 @@ export interface ExpectedItem {
 /** A callback that a job should have made. */
 export type ExpectedCallback = Pick<ExpectedItem, 'source' | 'submitted'>;
 
-/** What should be here of one job. */
+/** The callbacks and artefacts that should have arrived from one job. */
 export interface Expectation {
   /** One for each source; at least one. */
   readonly callbacks: readonly ExpectedCallback[];
   readonly items: readonly ExpectedItem[];
-  /** Contents that the API does not offer: they are neither missed nor fetched. */
+  /** Contents that the API does not offer: they are neither reported missing nor fetched. */
   readonly unsupported: readonly string[];
 }
 
-/** What recovery has to know of a source. */
+/** Settings of a source that recovery uses. */
 interface RecoverySource {
-  /** Contents of jobs of this source whose own entries do not name any. */
+  /** Expected contents of jobs whose notification entries do not lead here. */
   readonly contents: readonly string[];
   /** Names of the submitter's own parameters that are kept. */
   readonly context?: readonly string[];
@@ -38,9 +38,9 @@ export type RecoverySources = Readonly<Record<string, RecoverySource>>;
 
 /** How jobs were selected. */
 export interface Selection {
-  /** Only what should have come to this source. */
+  /** Only callbacks and artefacts of this source. */
   readonly source: string | null;
-  /** A job that an operator named is taken whatever its own entries say. */
+  /** A job named by an `operator` is reconciled even if none of its entries leads here. */
   readonly selectedBy: 'list' | 'operator';
 }
 
@@ -54,8 +54,8 @@ interface OwnEntry extends ExpectedCallback {
 }
 
 /**
- * What should be here of a job: the `contents` of its entries that lead here, else, where the selection takes the job
- * all the same, those of the source. Null when the job belongs to no source here.
+ * What should have arrived from a job: the `contents` of its entries that lead here. If none does and an operator named the job, the
+ * contents of the source. Null when the job belongs to no source here.
  */
 export function expectationOf(job: JobRecord, scope: ExpectationScope): Expectation | null {
   const own = ownEntries(job, scope).filter(({ source }) => scope.source === null || scope.source === source);
@@ -68,7 +68,7 @@ export function expectationOf(job: JobRecord, scope: ExpectationScope): Expectat
   ]);
 }
 
-/** The first context in any of its callback URLs: a tunnel or a former address changes where a URL leads, not its query. */
+/** The context of the first callback URL that has one: a tunnel or a former address changes the host of a URL, not its query. */
 function submittedElsewhere(job: JobRecord, { sources }: ExpectationScope, source: string): QueryContext {
   const submitted = (job.config.notification_config ?? [])
     .filter(({ url }) => URL.canParse(url))
@@ -89,7 +89,7 @@ export function unconfiguredSource(
   return named.find((source) => source !== null && !Object.hasOwn(sources, source)) ?? null;
 }
 
-/** Absent `contents` bring the transcript, empty ones a notification without a body. */
+/** Absent `contents` mean the transcript, an empty list a notification without a body. */
 function ownEntries(job: JobRecord, { sources, publicUrl }: ExpectationScope): OwnEntry[] {
   return (job.config.notification_config ?? []).flatMap(({ url, contents = ['transcript'] }) => {
     const source = sourceOf(url, publicUrl);
@@ -104,9 +104,8 @@ function submittedIn(url: string, source: RecoverySource | undefined): QueryCont
 }
 
 /**
- * Balancers and ingresses change host and scheme, so that an address is recognised by its path, `/callbacks/<source>`
- * below any prefix. With `publicUrl` it has to begin with that as well, which tells two installations on one account
- * apart.
+ * Load balancers and ingresses change host and scheme, so an address is recognised by its path, `/callbacks/<source>` below any
+ * prefix. With `publicUrl` it must also begin with that, which distinguishes two installations on one account.
  */
 function sourceOf(url: string, publicUrl: string | null): string | null {
   if (!URL.canParse(url)) return null;
@@ -118,7 +117,7 @@ function sourceOf(url: string, publicUrl: string | null): string | null {
   return own.origin === origin && own.pathname.replace(/\/+$/, '') === base ? source : null;
 }
 
-/** The source that takes a job none of whose entries leads here; null when none does. */
+/** The source of a job without an entry that leads here; null for a job that no operator named, and when several sources are possible. */
 function sourceWithoutEntry({ source, sources, selectedBy }: ExpectationScope): string | null {
   if (selectedBy === 'list') return null;
   const names = Object.keys(sources);

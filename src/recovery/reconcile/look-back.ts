@@ -7,11 +7,11 @@ export type LookBack = ReturnType<typeof lookBack>;
 const DAY = 86_400_000;
 
 /**
- * Time range of a run. It begins where the last run ended that left nothing out of a region; the first one of a day, in UTC, lists the
- * whole window: what was deleted here or appeared late in the list is found then. Without an earlier run it lists as far as the service
- * keeps results. So a run leaves nothing out that those before it have not seen.
+ * Time range that a run lists, by region. It begins at the region's watermark, the end of its last complete run. The first run of a day
+ * (UTC) lists the whole window, which finds artefacts deleted here and jobs that appeared late in the list. Without an earlier complete
+ * run it lists as far back as the service keeps results.
  *
- * @param since looks back at least as far as this
+ * @param since the range begins at this time or earlier
  * @param now milliseconds since the epoch
  */
 export function lookBack(
@@ -32,7 +32,7 @@ export function lookBack(
   return {
     /** Jobs of a region created at or after this. */
     since: (region: string) => new Date(begin(region)),
-    /** The furthest of them. */
+    /** The earliest of these times, of all regions. */
     earliest: new Date(Math.min(...speech.regions.map(begin), now)),
   };
 }

@@ -5,7 +5,7 @@ import type { Expectation, ExpectedItem } from './expectation.js';
 /** The next step for a job. */
 export interface Plan {
   readonly step: 'matched' | 'expired' | 'pending' | 'fetch' | 'unrecoverable';
-  /** Expected and not here; with the step `expired` those that have expired, otherwise without them. */
+  /** Expected items that are not stored: with the step `expired` all of them, otherwise those that have not expired. */
   readonly missing: readonly ExpectedItem[];
   /** Why; null when there is nothing to explain. */
   readonly reason: string | null;
@@ -24,11 +24,11 @@ export interface Situation {
   readonly grace: number;
 }
 
-/** What the service records of a notification it gave up (public sample of `errors`). */
+/** Error that the service records when it gives up a notification (public sample of `errors`). */
 const GIVEN_UP = /sending notification failed/i;
 const FAILED_ATTEMPT = /sending notification/i;
 
-const ENDED = 'what is not here has expired';
+const EXPIRED = 'the missing items have expired';
 
 /** Statuses of jobs whose results can no longer be requested. */
 const GONE = ['deleted', 'expired'];
@@ -38,19 +38,19 @@ export function isGone({ status }: JobRecord): boolean {
 }
 
 /**
- * Whether a job ended without anything that has to be here, so that only its callback may be missing: on a status other than success
- * nothing is required to be present.
+ * Whether a job ended without required artefacts, so that only its callback may be missing: a callback with a status other than success
+ * requires no content.
  */
 export function isEnded(job: JobRecord, { items }: Expectation): boolean {
   return job.status === 'rejected' || (isGone(job) && items.length === 0);
 }
 
-/** Whether the plan depends on the archive: nothing is required of running jobs. */
+/** Whether the plan depends on the archive: a running job requires no artefacts yet. */
 export function requiresArchive(job: JobRecord, expectation: Expectation): boolean {
   return expectation.items.length > 0 && job.status !== 'running';
 }
 
-/** Decides what to do about one job that did not end without a transcript, from what should be here and what is. Pure. */
+/** Decides the next step for a job for which `isEnded` is false, from its expected, stored and expired artefacts. Pure. */
 export function planJob(situation: Situation): Plan {
   const { job, expectation, present, expired } = situation;
   if (job.status === 'running') return plan('pending', [], 'the job is still running');
@@ -58,14 +58,14 @@ export function planJob(situation: Situation): Plan {
   const gone = isGone(job) ? `the job is ${job.status}` : null;
   if (absent.length === 0) return plan('matched', [], joinReasons([gone, unsupportedNote(expectation)]));
   const missing = absent.filter(({ key }) => !expired.has(key));
-  if (missing.length === 0) return plan('expired', absent, ENDED);
+  if (missing.length === 0) return plan('expired', absent, EXPIRED);
   if (gone !== null) return plan('unrecoverable', missing, joinReasons([gone, notificationFailure(job)]));
   if (job.status !== 'done') return plan('pending', missing, `the job's status is ${job.status}`);
   if (mayBeInFlight(situation)) return plan('pending', missing, 'the callback may still be in flight');
   return plan('fetch', missing, joinReasons([notificationFailure(job), futureNote(situation)]));
 }
 
-/** Clocks do not differ by more than the grace period: such a time says nothing about a callback. */
+/** Clocks do not differ by more than the grace period, so such a time is wrong and does not show whether a callback is in flight. */
 function futureNote({ job, now, grace }: Situation): string | null {
   const isInFuture = Date.parse(job.created_at) > now + grace;
   return isInFuture
@@ -73,7 +73,7 @@ function futureNote({ job, now, grace }: Situation): string | null {
     : null;
 }
 
-/** What the record says about failed callbacks, without the address in it: that may hold secrets. */
+/** Failed callbacks by the job's record, without their address, which may hold secrets. */
 export function notificationFailure({ errors = [] }: JobRecord): string | null {
   if (!errors.some(({ message }) => FAILED_ATTEMPT.test(message))) return null;
   const answer = lastAnswer(errors);
@@ -83,7 +83,7 @@ export function notificationFailure({ errors = [] }: JobRecord): string | null {
     : `the service failed to send the notification at times${last}`;
 }
 
-/** Records do not say when a job was finished, so that grace counts from its creation or from the last attempt that failed. */
+/** Records do not say when a job finished, so the grace period counts from its creation or from the last failed attempt. */
 function mayBeInFlight(situation: Situation): boolean {
   return !isGivenUp(situation.job) && (isRecent(situation.job.created_at, situation) || isRetried(situation));
 }
@@ -93,7 +93,7 @@ export function isRetried(situation: Pick<Situation, 'job' | 'now' | 'grace'>): 
   return !isGivenUp(situation.job) && attemptsOf(situation.job).some((at) => isRecent(at, situation));
 }
 
-/** Once the service has given up every entry, no callback is in flight any more. */
+/** Whether the service gave up every notification entry: no callback is in flight any more. */
 export function isGivenUp({ config, errors = [] }: JobRecord): boolean {
   const givenUp = errors.filter(({ message }) => GIVEN_UP.test(message)).length;
   const entries = config.notification_config?.length ?? 0;
@@ -105,8 +105,8 @@ function attemptsOf({ errors = [] }: JobRecord): string[] {
 }
 
 /**
- * About when the callback of a job was expected, in ISO 8601: the last time that the service tried to send it, else when the job was
- * created. Null where the record holds no valid time.
+ * Approximate time at which the callback of a job was expected, in ISO 8601: the last attempt to send it, else the creation of the job.
+ * Null when the record has no valid time.
  */
 export function expectedAt(job: JobRecord): string | null {
   const time = Date.parse(attemptsOf(job).at(-1) ?? job.created_at);

@@ -16,14 +16,14 @@ import {
 import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
-import { jobResult, resultWithoutItems, untouchedJob, withRetentionEnd } from './report/job-result.js';
+import { jobResult, resultWithoutItems, unchangedResult, withRetentionEnd } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 import { SERVICE_CLOCK_TOLERANCE, wasErased } from './was-erased.js';
 
 /**
- * Reconciles one job: what should be here, what is here, what is missing; fetches that and records it. Null when the
- * job belongs to no source here. Before anything was stored it rejects as the signal says, or with `paused` when the
- * region must not be asked now; every other failure becomes the result.
+ * Reconciles one job: compares the expected artefacts with the stored ones, fetches and records those that are missing. Null when the
+ * job belongs to no source here. Before anything was stored it rejects with the signal's reason, or with `paused` when the region must
+ * not be asked now; every other failure becomes the result.
  */
 export async function reconcileJob(
   parts: RecoveryParts,
@@ -51,9 +51,9 @@ async function resultOf(
     const { plan, present } = await planFor(parts, job, expectation, options);
     const unrecorded = present.filter((each) => mayBeUnrecorded(each, job));
     if (unrecorded.length > 0 && !options.dryRun)
-      await options.fetching(() => recordPresent(parts, job, region, unrecorded, options));
-    if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return untouchedJob(job, region, plan);
-    return await options.fetching(() => fetchJob(parts, client, job, plan, options));
+      await options.fetchLimit(() => recordPresent(parts, job, region, unrecorded, options));
+    if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return unchangedResult(job, region, plan);
+    return await options.fetchLimit(() => fetchJob(parts, client, job, plan, options));
   } catch (error) {
     if (error instanceof ErasedError) return resultWithoutItems(job.id, region, 'matched', error.message);
     signal?.throwIfAborted();
@@ -70,11 +70,11 @@ async function planFor(
   expectation: Expectation,
   options: JobOptions,
 ): Promise<{ readonly plan: Plan; readonly present: readonly PresentItem[] }> {
-  const { grace, looking } = options;
+  const { grace, lookupLimit } = options;
   const again = options.again && !isGone(job);
   const now = parts.clock();
   const found = requiresArchive(job, expectation)
-    ? await presentItems(parts.store, expectation.items, { again, looking })
+    ? await presentItems(parts.store, expectation.items, { again, lookupLimit })
     : [];
   const present = keysOf(found);
   const expired = await endedKeys(parts, job, expectation, present, options);
@@ -99,16 +99,16 @@ export function keysOf(found: readonly PresentItem[]): ReadonlySet<string> {
   return new Set(found.map(({ item }) => item.key));
 }
 
-/** Those items that the store holds. With `again`, items that can be fetched and compared are left out. */
+/** The items that the store has. With `again`, items that can be fetched and compared are left out. */
 export async function presentItems(
   store: ObjectStore,
   items: readonly ExpectedItem[],
-  { again, looking }: Pick<JobOptions, 'again' | 'looking'>,
+  { again, lookupLimit }: Pick<JobOptions, 'again' | 'lookupLimit'>,
 ): Promise<PresentItem[]> {
   // The record that replaces a jobinfo changes with time: comparing it would make false conflicts.
   const asked = items.filter(({ kind }) => !again || isStandIn(kind));
   const found = await Promise.allSettled(
-    asked.map(async (item) => ({ item, info: await looking(() => store.head(item.key)) })),
+    asked.map(async (item) => ({ item, info: await lookupLimit(() => store.head(item.key)) })),
   );
   return found.flatMap((head) => {
     if (head.status === 'rejected') throw head.reason;
@@ -118,8 +118,8 @@ export async function presentItems(
 }
 
 /**
- * The keys of what is not here because it expired: received no later than its job was created, by the clock of the
- * service. Never while the service still has the job, nor what earlier runs did not find: that was lost before.
+ * Keys of items that are absent because they expired. An item cannot have been received before its job was created, so the creation time
+ * decides. Never while the service still has the job. Never for a job that earlier runs left open: its items were lost before.
  */
 async function endedKeys(
   { retained, retention, window, clock }: RecoveryParts,
@@ -128,7 +128,7 @@ async function endedKeys(
   present: ReadonlySet<string>,
   { again, openBefore }: JobOptions,
 ): Promise<ReadonlySet<string>> {
-  // An operator who asks for a job again gets it.
+  // An operator asked for the job again: it is fetched even if it has expired here.
   if (again || items.every(({ key }) => present.has(key))) return NONE;
   if (openBefore.has(id)) return NONE;
   const created = Date.parse(created_at);
@@ -154,17 +154,18 @@ async function fetchJob(
   const stored = options.again
     ? keysOf(await presentItems(parts.store, plan.missing, { ...options, again: false }))
     : NONE;
-  if (options.dryRun) return untouchedJob(job, region, plan, stored);
+  if (options.dryRun) return unchangedResult(job, region, plan, stored);
   const now = parts.clock();
   const contextOf = createContexts(parts, job, region, options.origin, now);
   const fetched =
     plan.step === 'fetch'
       ? await fetchMissing(parts, client, plan.missing, contextOf, signal)
       : plan.missing.map((item) => notFetched(item, 'unrecoverable', null));
-  // What is stored is not lost because the service has it no more.
+  // An item that the service no longer has is not lost while it is stored.
   const isLeft = ({ item, outcome }: ItemResult) => outcome === 'unrecoverable' && stored.has(item.key);
   const left = fetched.filter(isLeft).map(({ item }) => item.kind);
-  const note = left.length > 0 ? `the service has it no more, so not compared: ${left.join(', ')}` : null;
+  const note =
+    left.length > 0 ? `not compared, because the service no longer has it: ${left.join(', ')}` : null;
   const results = fetched.filter((each) => !isLeft(each));
   const result = jobResult(job, region, results, joinReasons([plan.reason, note]));
   return recordRecovery(parts, { result, results, job, contextOf, options, startedAt: now });

@@ -4,15 +4,15 @@ import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import type { JobRecord } from '../../speech/wire.js';
 import { addResult, type Run, reconcileRecord } from './reconcile-run.js';
 import { failureReason, isUnknownJob, VANISHED } from './recovery-errors.js';
-import { absentJob } from './report/job-result.js';
+import { vanishedJobResult } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 
-/** Bounds the jobs in memory, however long the list is. The next page is requested while earlier ones are looked at. */
+/** Bounds the jobs in memory, however long the list is. The next page is requested while earlier ones are checked. */
 const PAGES_IN_FLIGHT = 4;
 
 /**
- * Reconciles the jobs of one region: those that it lists as far back as the run looks, and then those that earlier runs left open and the
- * list does not show, also where the list fails. Where the region cannot be asked the last result of these stands.
+ * Reconciles the jobs of one region: those that it lists within the run's time range, then open jobs of earlier runs that the list does
+ * not show, even if the list fails. If the region cannot be asked, the earlier results of open jobs stand.
  */
 export async function reconcileRegion(run: Run, client: JobsClient): Promise<void> {
   const { report, options, jobOptions } = run;
@@ -28,7 +28,7 @@ export async function reconcileRegion(run: Run, client: JobsClient): Promise<voi
     options.signal?.throwIfAborted();
     report.fault(region, failureReason(error));
     const asked = isListed ? [] : [...open.values()].filter(({ outcome }) => outcome !== 'unrecoverable');
-    // A region that does not answer at all is asked for one of them.
+    // Stops at the first failure: a region that does not answer is asked for one job only.
     for (const job of asked) if (!(await succeeds(ask(job), options.signal))) break;
   }
   for (const job of open.values()) addResult(run, job, null);
@@ -62,7 +62,7 @@ async function reconcileList(run: Run, client: JobsClient, open: OpenJobs): Prom
       const looked = settleAll(
         page.jobs.map((job) => reconcileListedJob(run, client, open, { job, showsEntries })),
       );
-      // A rejection is thrown when its turn comes. Until then it must not count as unhandled.
+      // A rejection is thrown when it is awaited below. Until then it must not count as unhandled.
       looked.catch(() => undefined);
       inFlight.push(looked);
       if (inFlight.length === PAGES_IN_FLIGHT) await inFlight.shift();
@@ -122,8 +122,8 @@ interface ListedJob {
 }
 
 /**
- * Notification entries name the addresses of a job's callbacks. A list may leave them out, because they hold secrets, or the whole
- * configuration; a job without entries looks the same there.
+ * The job with its notification entries, which name the addresses of its callbacks. A list may omit them, because they hold secrets, or
+ * the whole configuration; then the record is requested, because a job without entries looks the same in such a list.
  */
 async function withEntries(
   run: Run,
@@ -132,10 +132,10 @@ async function withEntries(
 ): Promise<JobRecord> {
   const { type, notification_config } = job.config;
   if (notification_config !== undefined || (showsEntries && type !== 'unknown')) return job;
-  return run.asking(() => client.record(job.id, run.options.signal));
+  return run.recordLimit(() => client.record(job.id, run.options.signal));
 }
 
-/** The service keeps a job longer than the lists are looked back. Rejects when the service does not answer. */
+/** Reconciles an open job that is older than the listed range. Rejects when the service does not answer. */
 async function reconcileOpenJob(
   run: Run,
   client: JobsClient,
@@ -145,10 +145,14 @@ async function reconcileOpenJob(
   const { parts, options, jobOptions } = run;
   options.signal?.throwIfAborted();
   if (earlier.outcome !== 'unrecoverable') {
-    await run.asking(() => askForOpenJob(run, client, earlier));
+    await run.recordLimit(() => askForOpenJob(run, client, earlier));
   } else if (run.since(client.region).getTime() > run.startedAt - parts.window) {
-    // The service has nothing more to give. The report has it until it leaves the window.
-    addResult(run, await jobOptions.looking(() => absentJob(parts.store, earlier, earlier.reason)), null);
+    // The service does not have it any more. It stays in the report until it leaves the window.
+    addResult(
+      run,
+      await jobOptions.lookupLimit(() => vanishedJobResult(parts.store, earlier, earlier.reason)),
+      null,
+    );
   }
   open.delete(earlier.jobId);
 }
@@ -159,7 +163,7 @@ async function askForOpenJob(run: Run, client: JobsClient, earlier: RecoveredJob
     record = await client.record(earlier.jobId, run.options.signal);
   } catch (error) {
     if (!isUnknownJob(error)) throw error;
-    return addResult(run, await absentJob(run.parts.store, earlier, VANISHED), null);
+    return addResult(run, await vanishedJobResult(run.parts.store, earlier, VANISHED), null);
   }
   await reconcileRecord(run, client, record);
 }

@@ -9,21 +9,21 @@ import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { buildReport, type RecoveryReport } from './report/recovery-report.js';
 import { type EarlierReports, readEarlierReports, storeReport } from './report/report-store.js';
 
-/** The connections that an S3 store has for reading. */
-const LOOKS_AT_ONCE = 64;
+/** Equals the connections of an S3 store for reading. */
+const LOOKUPS_AT_ONCE = 64;
 
 const DAY = 86_400_000;
 
 const NO_REPORTS: EarlierReports = { expectations: '', open: new Map(), completeUntil: new Map() };
 
 /**
- * Compares what the service finished with what is in the archive, and fetches what is missing: of each region the jobs created
- * since the last complete run, once a day those of the whole window, and those that earlier runs left failed, pending or
- * unrecoverable; and stores the report. The stored reports are all that the next run knows of earlier ones.
+ * Compares the jobs of the service with the archive, fetches what is missing, and stores a report. It covers, for each region, the jobs
+ * created since the last complete run, once a day those of the whole window, and those that earlier runs left failed, pending or
+ * unrecoverable. The stored reports are the only memory between runs.
  *
- * A region that cannot be listed, or a job that cannot be fetched, becomes part of the report, and the rest goes on. When
- * `signal` ends the run, the report says so and holds what was done until then. Rejects only with `SpeechError` of kind
- * `configuration`, before anything was requested.
+ * A region that cannot be listed, or a job that cannot be fetched, becomes part of the report, and the run continues. When `signal`
+ * interrupts the run, the report says so and holds the results so far. Rejects only with `SpeechError` of kind `configuration`, before
+ * anything was requested.
  */
 export async function reconcile(
   parts: RecoveryParts,
@@ -47,13 +47,13 @@ export async function reconcile(
     since,
     jobOptions: jobOptionsOf(parts, options, open),
     failing: await readFailing(options),
-    asking: pLimit(parts.concurrency),
+    recordLimit: pLimit(parts.concurrency),
   };
   try {
-    // Without the earlier reports a run knows neither how far to look back nor which jobs are open.
+    // Without the earlier reports neither the range to list nor the open jobs are known.
     if (unread !== null) throw unread;
     await settleAll(clients.map((client) => reconcileRegion(run, client)));
-    if (!options.dryRun && startedAt - earliest.getTime() >= parts.window) await endRecords(run);
+    if (!options.dryRun && startedAt - earliest.getTime() >= parts.window) await removeOldEndRecords(run);
   } catch (error) {
     report.fault(null, options.signal?.aborted ? INTERRUPTED : failureReason(error));
   }
@@ -61,8 +61,8 @@ export async function reconcile(
   return options.dryRun ? finished : storeReport(parts.store, finished);
 }
 
-/** Once a day, as the whole window is listed. Records may stay: a bucket that denies deleting leaves no run incomplete. */
-async function endRecords({ parts, options, startedAt }: Run): Promise<void> {
+/** Runs once a day, with the listing of the whole window. A bucket that denies deletes does not make a run incomplete. */
+async function removeOldEndRecords({ parts, options, startedAt }: Run): Promise<void> {
   const listed = Math.max(parts.retention, parts.window) + DAY;
   await removeEndRecords(parts.store, startedAt - listed, options.signal).catch((error: unknown) => {
     if (options.signal?.aborted) throw error;
@@ -89,8 +89,8 @@ function jobOptionsOf(
     origin: 'recovery',
     actor: null,
     signal,
-    looking: pLimit(LOOKS_AT_ONCE),
-    fetching: pLimit(concurrency),
+    lookupLimit: pLimit(LOOKUPS_AT_ONCE),
+    fetchLimit: pLimit(concurrency),
     openBefore,
   };
 }

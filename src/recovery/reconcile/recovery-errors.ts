@@ -3,20 +3,20 @@ import { Problem } from '../../domain/problem.js';
 import { SpeechError } from '../../speech/speech-error.js';
 import { StoreError } from '../../store/object-store.js';
 
-/** Reason of whatever was cut short by the caller's signal. */
+/** Reason for work that the caller's signal interrupted. */
 export const INTERRUPTED = 'the run was interrupted';
 
-/** Reason of a job that its region knew once. */
+/** Reason for a job that its region no longer knows. */
 export const VANISHED = 'the job vanished from the service';
 
-/** The reason of a job that belongs to no source here. */
+/** Reason for a job that belongs to no source here. */
 export const SOURCE_REQUIRED =
   'none of its callback URLs leads here: name the source (transcript-receiver refetch <job> --source <name>)';
 
 /** The service sent something that cannot be the artefact that was requested. */
 export class UnfitContentError extends Error {
   constructor(kind: RetrievableKind, fault: string) {
-    super(`what the service sent as ${kind} ${fault}; it was not archived`);
+    super(`the ${kind} that the service sent ${fault}; it was not archived`);
     this.name = 'UnfitContentError';
   }
 }
@@ -29,7 +29,7 @@ export class ErasedError extends Error {
   }
 }
 
-/** Why something failed, for reports and the ledger. An unknown error may hold secrets, so that its message is left out. */
+/** The text of an error for reports and the ledger. The message of an unknown error may hold secrets and is left out. */
 export function failureReason(error: unknown): string {
   if (error instanceof StoreError) return `the store failed: ${error.message}`;
   const isOwn =

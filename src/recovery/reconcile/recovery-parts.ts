@@ -7,16 +7,16 @@ import type { RetentionView } from '../retention/retention-view.js';
 import type { RecoverySources, Selection } from './expectation.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 
-/** What recovery works with. Times in milliseconds. */
+/** Dependencies and settings of recovery. Times in milliseconds. */
 export interface RecoveryParts {
   readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Ledger;
-  /** Shows whether a callback arrived that leaves no artefact. */
+  /** Used to find callbacks that leave no artefact, and erasures. */
   readonly view: Pick<LedgerView, 'deliveries' | 'hasErased' | 'refresh' | 'reachBack'>;
   readonly speech: SpeechClients;
   readonly sources: RecoverySources;
-  /** Address senders use, when it is known. */
+  /** Address that senders use, when it is known. */
   readonly publicUrl: string | null;
   /** Milliseconds back to which jobs are listed. */
   readonly window: number;
@@ -26,19 +26,19 @@ export interface RecoveryParts {
   readonly concurrency: number;
   /** How long the service keeps results. */
   readonly retention: number;
-  /** What has expired here. */
+  /** Times before which artefacts here have expired. */
   readonly retained: RetentionView;
-  /** Milliseconds since the epoch, by the store's clock: all processes that reconcile have it. */
+  /** Milliseconds since the epoch, by the store's clock, which all processes that reconcile share. */
   readonly clock: () => number;
 }
 
-/** Runs work when its turn comes. */
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs work within a limit of concurrency. */
+export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** How to reconcile one job. */
 export interface JobOptions extends Selection {
   readonly grace: number;
-  /** Also fetch what is here, and compare. */
+  /** Also fetch artefacts that are stored, and compare them. */
   readonly again: boolean;
   /** Report what would be fetched, change nothing. */
   readonly dryRun: boolean;
@@ -47,9 +47,9 @@ export interface JobOptions extends Selection {
   readonly actor: string | null;
   readonly signal: AbortSignal | undefined;
   /** Bounds the requests to the store that look for artefacts. */
-  readonly looking: Turns;
+  readonly lookupLimit: ConcurrencyLimit;
   /** Bounds the jobs that are fetched. */
-  readonly fetching: Turns;
-  /** Results that earlier runs left open, by the id of the job: the ledger has them. */
+  readonly fetchLimit: ConcurrencyLimit;
+  /** Open results of earlier runs by job id. The ledger already has them. */
   readonly openBefore: ReadonlyMap<string, RecoveredJob>;
 }

@@ -8,7 +8,7 @@ import type { RecoveryParts } from './recovery-parts.js';
 export const SERVICE_CLOCK_TOLERANCE = 3_600_000;
 
 /**
- * From when the ledger can have lines of a job; ISO 8601.
+ * Earliest time of ledger lines of a job; ISO 8601.
  *
  * @param createdAt by the service's clock
  * @param now milliseconds since the epoch
@@ -18,7 +18,7 @@ export function searchFrom(createdAt: string, now: number): string {
   return new Date(Number.isNaN(from) ? 0 : from).toISOString();
 }
 
-/** Whether the job was erased, by its mark or, where a store was restored without its marks, by the ledger. Rejects with `StoreError`. */
+/** Whether the job was erased, by its mark or, if the store was restored without marks, by the ledger. Rejects with `StoreError`. */
 export async function wasErased(
   { store, view, clock }: Pick<RecoveryParts, 'store' | 'view' | 'clock'>,
   { id, created_at }: Pick<JobRecord, 'id' | 'created_at'>,
@@ -29,8 +29,8 @@ export async function wasErased(
 }
 
 /**
- * Whether a line says that an operator erased the job. Its mark may be missing: a bucket was restored without its dot-folders. Waits for an
- * index that is being built, and reads the log where it does not reach back as far. Rejects with `StoreError` and `IndexError`.
+ * Whether a ledger line records the erasure of the job. Needed when a bucket was restored without its dot-folders, and so without marks.
+ * Waits for an index that is being built, and reads the log for the time before the index. Rejects with `StoreError` and `IndexError`.
  *
  * @param since ISO 8601
  */
@@ -44,7 +44,7 @@ export async function isErasedInLedger(
   return (await erasedBefore(from, Date.parse(since), begin)).has(job);
 }
 
-/** Jobs that were erased before the index begins, by store: many are asked for one after the other. */
+/** Cache by store of the jobs erased before the index begins: many are asked for in a row. */
 const known = new WeakMap<
   object,
   { readonly since: number; readonly until: number; readonly jobs: Set<string> }

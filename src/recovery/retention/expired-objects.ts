@@ -17,33 +17,33 @@ export interface ExpiredObject {
   readonly found: ListedObject;
 }
 
-/** A store that ends objects by age. */
+/** A store whose expired objects the receiver removes. */
 export type ExpiringStore = ObjectStore & Required<Pick<ObjectStore, 'expire'>>;
 
 export function isExpiring(store: ObjectStore): store is ExpiringStore {
   return store.expire !== undefined;
 }
 
-const LOOKS_AT_ONCE = 16;
+const LOOKUPS_AT_ONCE = 16;
 
 const JOB_OF_KEY = /(?:^|\/)jobs\/([^/]+)\//;
-/** The folders of the ledger, in the order in which hours end: segments whose merged hour ended first would be merged again. */
-export const LEDGER_STEPS = [LEDGER_FOLDER, MERGED_FOLDER] as const;
+/** Folders of the ledger in the order of removal: if the merged hour went first, its segments would be merged again. */
+export const LEDGER_FOLDERS = [LEDGER_FOLDER, MERGED_FOLDER] as const;
 
 export interface ExpirySearch {
   readonly store: ExpiringStore;
   readonly expiredBefore: ExpiredBefore;
-  /** Called with what cannot be read: the search goes on beside it. */
+  /** Called with objects that cannot be read; the search continues. */
   readonly onFault: (key: string, reason: string) => void;
   readonly signal?: AbortSignal | undefined;
   readonly pause?: Pause | undefined;
 }
 
-/** Finds what has ended, but the ledger. The objects of a job come one after the other. */
+/** Finds expired objects outside the ledger. The objects of a job come one after the other. */
 export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<ExpiredObject> {
   const { store, expiredBefore, onFault } = search;
   const older = olderObjects(search, '', (key) => timeLimit(key, expiredBefore));
-  const examined = readAhead(older, LOOKS_AT_ONCE, (found) =>
+  const examined = readAhead(older, LOOKUPS_AT_ONCE, (found) =>
     examine(store, found, expiredBefore).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
       onFault(found.key, error.message);
@@ -72,25 +72,26 @@ async function* olderObjects(
 }
 
 /**
- * Finds the hours of the ledger that have ended, below one of `LEDGER_STEPS`.
+ * Finds expired hours of the ledger, below one of `LEDGER_FOLDERS`.
  *
- * @param left partitions of what could not be removed in the step before: their hours stay
+ * @param unremoved partitions with objects that could not be removed from the folder before: their hours stay
  */
 export async function* expiredLedger(
   search: ExpirySearch,
-  folder: (typeof LEDGER_STEPS)[number],
-  left: ReadonlySet<string>,
+  folder: (typeof LEDGER_FOLDERS)[number],
+  unremoved: ReadonlySet<string>,
 ): AsyncGenerator<ExpiredObject> {
   const limit = search.expiredBefore('ledger');
   // NaN for a key without an hour, which is not ours.
   const before = (key: string) => (startOfHour(key) + HOUR < limit ? Number.POSITIVE_INFINITY : null);
-  const isLeft = (key: string) => left.has('') || left.has(dayOf(key)) || left.has(partitionOf(key));
+  const isKept = (key: string) =>
+    unremoved.has('') || unremoved.has(dayOf(key)) || unremoved.has(partitionOf(key));
   for await (const found of olderObjects(search, folder, before))
-    if (folder === LEDGER_FOLDER || !isLeft(found.key))
+    if (folder === LEDGER_FOLDER || !isKept(found.key))
       yield { kind: 'ledger', jobId: null, source: null, found };
 }
 
-/** `dt=…/hour=HH/` of a key of the ledger; less for a folder of several hours. */
+/** `dt=…/hour=HH/` of a key of the ledger; shorter for a folder of several hours. */
 export function partitionOf(key: string): string {
   return key.slice(key.indexOf('/') + 1, key.lastIndexOf('/') + 1);
 }
@@ -100,7 +101,7 @@ function dayOf(key: string): string {
   return partition.slice(0, partition.indexOf('/') + 1);
 }
 
-/** A quarantined body ages with its delivery, whenever it was released. */
+/** The age of a quarantined body is that of its delivery, even if it was released later. */
 function timeLimit(key: string, expiredBefore: ExpiredBefore): number | null {
   const kind = classOfKey(key);
   if (kind === null || kind === 'ledger') return null;
@@ -111,7 +112,7 @@ function timeLimit(key: string, expiredBefore: ExpiredBefore): number | null {
   return isUlid(id) && decodeTime(id) < limit ? Number.POSITIVE_INFINITY : null;
 }
 
-/** Null for what has not ended although its file is old enough. */
+/** Null for an object that has not expired although its file is old enough. */
 async function examine(
   store: ObjectStore,
   found: ListedObject,
@@ -125,7 +126,7 @@ async function examine(
   const info = await store.head(found.key);
   if (info === null) return null;
   const { 'received-at': receivedAt, 'job-id': jobId = null, source = null } = info.metadata;
-  // The file's own time says when its bytes were written; a restored backup can have an older one.
+  // By metadata, because the file of a restored backup can be older than its delivery.
   if (kind !== 'quarantine' && Date.parse(receivedAt ?? '') >= limit) return null;
   return { kind, jobId: JOB_OF_KEY.exec(found.key)?.[1] ?? jobId, source, found };
 }
@@ -134,7 +135,7 @@ function record(kind: RetentionClass, found: ListedObject): ExpiredObject {
   return { kind, jobId: null, source: null, found };
 }
 
-/** The items of a replay stay as long as its state is still written. */
+/** The items of a replay stay as long as its state object is still updated. */
 async function isReplayOver(store: ObjectStore, key: string, limit: number): Promise<boolean> {
   const id = key.slice(REPLAYS_FOLDER.length).split(/[/.]/)[0] ?? '';
   const state = await store.head(replayKey(id));

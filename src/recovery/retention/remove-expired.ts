@@ -13,11 +13,11 @@ interface RemovalParts {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly onRemoved: (kind: RetentionClass, bytes: number) => void;
   readonly onFault: (key: string, reason: string) => void;
-  /** Objects that a line of this process records and that could not be removed. */
+  /** Objects that this process recorded as expired and could not remove. */
   readonly recorded: Set<string>;
 }
 
-/** Objects that are remembered: some megabytes. Others get another line with each sweep. */
+/** Bounds `recorded` to some megabytes. Further objects get another line with each sweep. */
 const MAX_RECORDED = 100_000;
 
 const REMOVED_AT_ONCE = 16;
@@ -26,9 +26,8 @@ const REMOVED_AT_ONCE = 16;
 type Group = readonly [ExpiredObject, ...ExpiredObject[]];
 
 /**
- * Removes objects that have expired. A line per job, kind and source records them first, so that nothing is gone without a
- * line: what a kill leaves behind gets another line from the sweep that removes it. Rejects with `StoreError`
- * when lines could not be written.
+ * Removes objects that have expired. A line per job, kind and source records them first, so that nothing is removed without a line; what a
+ * killed sweep leaves gets another line from the next one. Rejects with `StoreError` when lines could not be written.
  *
  * @param now milliseconds since the epoch
  */
@@ -52,7 +51,7 @@ async function removeGroup(
       if (!(error instanceof StoreError)) throw error;
       onFault(key, error.message);
     });
-  // Traces first: the next sweep finds them only by the objects.
+  // Traces first: the next sweep finds them only through the objects.
   await attempt(group[0].found.key, () => removeTraces(store, group));
   for (const { kind, found } of requestFirst(group)) {
     if (recorded.size < MAX_RECORDED) recorded.add(nameOf(found));
@@ -63,12 +62,12 @@ async function removeGroup(
   }
 }
 
-/** Another object at the same key is recorded by itself. */
+/** Includes the time, so that another object at the same key gets a line of its own. */
 function nameOf({ key, modifiedAt }: ExpiredObject['found']): string {
   return `${key} ${modifiedAt.getTime()}`;
 }
 
-/** Without its request.json a body is not found by its id any more; the reverse would be one that is found and cannot be read. */
+/** request.json first: without it a body is not found any more. The other way round a body would be found that cannot be read. */
 function requestFirst(group: Group): readonly ExpiredObject[] {
   return group.toSorted((a, b) => Number(isRequest(b)) - Number(isRequest(a)));
 }
@@ -77,7 +76,7 @@ function isRequest({ kind, found }: ExpiredObject): boolean {
   return kind === 'quarantine' && found.key.endsWith('/request.json');
 }
 
-/** Removes the index of quarantined bodies, and the claims of conflicts, which hold hashes of what they were. */
+/** Removes the markers of quarantined bodies, and the claims of conflicts, which hold hashes of their content. */
 async function removeTraces(store: ExpiringStore, group: Group): Promise<void> {
   const { jobId } = group[0];
   if (jobId === null) return;

@@ -3,15 +3,15 @@ import type { RetentionClass } from '../../domain/kinds.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 
-/** What sweeps of the file store have done: the document at `.retention/state.json`. */
+/** State of the sweeps of a file store: the document at `.retention/state.json`. */
 export interface RetentionState {
   readonly v: 1;
   /**
-   * ISO 8601, by kind: everything older was removed, or is being removed. Never earlier than before, so that what a sweep
-   * removed is known to have ended when the period is longer now.
+   * ISO 8601, by kind: everything older was removed, or is being removed. Never set back, so that removed objects still count as expired
+   * after the period was made longer.
    */
   readonly expiredBefore: Readonly<Partial<Record<RetentionClass, string>>>;
-  /** ISO 8601: when the last sweep had seen everything; null before the first. */
+  /** ISO 8601: when the last complete sweep finished; null before the first. */
   readonly finishedAt: string | null;
   /** The periods of that sweep, in milliseconds. */
   readonly periods: Readonly<Partial<Record<RetentionClass, number | null>>>;
@@ -25,7 +25,7 @@ export async function readRetentionState(store: ObjectStore): Promise<RetentionS
   return document?.v === 1 ? { ...FIRST, ...(document as unknown as RetentionState) } : FIRST;
 }
 
-/** Replicas that sweep at the same time write nearly the same. Throws `StoreError`. */
+/** Unconditional: replicas that sweep at the same time write nearly the same. Throws `StoreError`. */
 export async function writeRetentionState(store: ObjectStore, state: RetentionState): Promise<void> {
   await store.replace(RETENTION_STATE, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS);
 }

@@ -7,22 +7,22 @@ import { readRetentionState } from './retention-state.js';
 export type RetentionPeriods = Readonly<Record<RetentionClass, number | null>>;
 
 /**
- * The time before which a kind has ended, in milliseconds since the epoch; -Infinity when it never does. What was received before
- * it and is missing is not lost.
+ * The time before which objects of a kind have expired, in milliseconds since the epoch; -Infinity when they never do. Objects received
+ * before it are not lost when they are missing.
  */
 export type ExpiredBefore = (kind: RetentionClass) => number;
 
 export type RetentionView = ReturnType<typeof createRetentionView>;
 
-/** No period is shorter than the hours after which this matters. */
-const REMEMBERED = 60_000;
+/** Milliseconds that the state is cached; every retention period is far longer. */
+const CACHE_TIME = 60_000;
 
 /**
- * What has expired: by the configured periods, and by what sweeps with other periods removed before. On a store whose own rules end objects
- * the periods alone say what has ended.
+ * Tells which objects have expired: by the configured periods, and by the times that earlier sweeps with other periods recorded. On a
+ * store with lifecycle rules of its own only the periods count.
  *
- * @param shortest milliseconds: nothing younger has ended, whatever a sweep recorded whose clock was ahead. Recovery would otherwise not
- * look for what is missing.
+ * @param shortest milliseconds: nothing younger has expired, even if a sweep whose clock was ahead recorded so. Otherwise recovery would
+ * not look for missing artefacts.
  * @param clock milliseconds since the epoch
  */
 export function createRetentionView(
@@ -31,7 +31,7 @@ export function createRetentionView(
   shortest: number,
   clock = Date.now,
 ) {
-  const sweptBefore = sharedRead(REMEMBERED, () => readSwept(store), clock);
+  const sweptBefore = sharedRead(CACHE_TIME, () => readSwept(store), clock);
 
   return {
     /** Rejects with `StoreError`. */

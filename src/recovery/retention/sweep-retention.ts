@@ -8,7 +8,7 @@ import {
   type ExpirySearch,
   expiredLedger,
   expiredObjects,
-  LEDGER_STEPS,
+  LEDGER_FOLDERS,
   partitionOf,
 } from './expired-objects.js';
 import { removeExpired } from './remove-expired.js';
@@ -21,13 +21,13 @@ export interface RetentionParts {
   readonly periods: RetentionPeriods;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** What sweeps of this process recorded and could not remove: it gets no further line. Default: nothing. */
+  /** Objects that sweeps of this process recorded and could not remove: they get no further line. Default: none. */
   readonly recorded?: Set<string>;
 }
 
-/** What a sweep removed. */
+/** Result of a sweep. */
 export interface RetentionReport {
-  /** The sweep saw everything, and removed what had expired. */
+  /** The sweep listed everything and removed all that had expired. */
   readonly complete: boolean;
   readonly kinds: Readonly<Partial<Record<RetentionClass, ExpiredCount>>>;
   /** At most `MAX_FAULTS`. */
@@ -44,7 +44,7 @@ interface RetentionFault {
   readonly reason: string;
 }
 
-/** Objects that are recorded together: those of a job stay together up to the larger number. */
+/** Objects recorded together. Those of one job stay together, up to the larger number. */
 const BATCH = 256;
 const MAX_BATCH = 2_048;
 const MAX_FAULTS = 100;
@@ -52,9 +52,9 @@ const MAX_FAULTS = 100;
 class Interrupted extends Error {}
 
 /**
- * Removes the objects that are older than the period of their kind, and records it in the ledger before. Killed at any point,
- * the next sweep goes on. Any number of processes may sweep the same store. Failures of the store become part of the report,
- * and the rest goes on.
+ * Records objects older than the period of their kind as expired in the ledger, then removes them. After a kill at any point the next
+ * sweep continues. Any number of processes may sweep the same store. Failures of the store become part of the report, and the sweep
+ * continues.
  */
 export async function sweepRetention(
   parts: RetentionParts,
@@ -75,7 +75,7 @@ export async function sweepRetention(
   };
   const search: ExpirySearch = { store, expiredBefore, onFault, signal, pause };
 
-  async function take(expired: AsyncIterable<ExpiredObject>, { onFault } = search): Promise<void> {
+  async function removeAll(expired: AsyncIterable<ExpiredObject>, { onFault } = search): Promise<void> {
     for await (const batch of batches(expired)) {
       throwIfAborted(signal);
       await removeExpired({ store, ledger, onFault, onRemoved, recorded }, batch, clock());
@@ -84,19 +84,20 @@ export async function sweepRetention(
   }
 
   try {
-    // First: what is missing from then on is known to have expired.
-    await announce(parts, expiredBefore);
-    await take(expiredObjects(search));
+    // First, so that objects missing from now on are known to have expired.
+    await recordExpiredBefore(parts, expiredBefore);
+    await removeAll(expiredObjects(search));
     if (periods.ledger !== null) {
-      const left = new Set<string>();
-      const onLeft: ExpirySearch['onFault'] = (key, reason) => {
-        left.add(partitionOf(key));
+      const unremoved = new Set<string>();
+      const onUnremoved: ExpirySearch['onFault'] = (key, reason) => {
+        unremoved.add(partitionOf(key));
         onFault(key, reason);
       };
-      const ledgerSearch = { ...search, onFault: onLeft };
-      for (const folder of LEDGER_STEPS) await take(expiredLedger(ledgerSearch, folder, left), ledgerSearch);
+      const ledgerSearch = { ...search, onFault: onUnremoved };
+      for (const folder of LEDGER_FOLDERS)
+        await removeAll(expiredLedger(ledgerSearch, folder, unremoved), ledgerSearch);
     }
-    // A sweep counts as finished also when something could not be removed: repeating it at once would not help.
+    // A sweep is finished even when something could not be removed: an immediate retry would not help.
     const finishedAt = new Date(clock()).toISOString();
     await writeRetentionState(store, { ...(await readRetentionState(store)), finishedAt, periods });
   } catch (error) {
@@ -105,17 +106,20 @@ export async function sweepRetention(
   return { complete: faults.length === 0, kinds, faults };
 }
 
-/** Rethrows what is neither a failure of the store nor the end of the sweep. */
+/** Rethrows errors other than a failure of the store or an interruption. */
 function reasonOf(error: unknown): string {
   if (error instanceof Interrupted || error instanceof StoreError) return error.message;
   throw error;
 }
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new Interrupted('the sweep was interrupted; the next one goes on');
+  if (signal?.aborted) throw new Interrupted('the sweep was interrupted; the next one continues');
 }
 
-async function announce({ store, periods }: RetentionParts, expiredBefore: ExpiredBefore): Promise<void> {
+async function recordExpiredBefore(
+  { store, periods }: RetentionParts,
+  expiredBefore: ExpiredBefore,
+): Promise<void> {
   const state = await readRetentionState(store);
   const times = RETENTION_CLASSES.filter((kind) => periods[kind] !== null).map((kind) => {
     const time = new Date(expiredBefore(kind)).toISOString();

@@ -4,7 +4,7 @@ import type { StoredItem } from '../../domain/item.js';
 import { type RetentionClass, retentionClassOf } from '../../domain/kinds.js';
 import { isKey } from '../../store/object-key.js';
 
-/** What a ledger line says about one object of the store. */
+/** Content of one object of the store according to a ledger line. */
 export interface ArtefactClaim
   extends Pick<LedgerLine, 'jobId' | 'source' | 'origin' | 'deliveryId' | 'receivedAt'> {
   readonly key: string;
@@ -24,7 +24,7 @@ export function objectKindOf(kind: ClaimKind): RetentionClass {
 /** The objects that a line records; `unusable` counts items that name no object. */
 export function claimsOf(line: LedgerLine): { readonly claims: ArtefactClaim[]; readonly unusable: number } {
   const { jobId, source, origin, deliveryId, receivedAt, items } = line;
-  // What was read or ended says nothing about what has to be there.
+  // Lines of accesses, erasures and expiries do not record stored objects.
   if (!isDelivery(origin)) return { claims: [], unusable: 0 };
   const context = { jobId, source, origin, deliveryId, receivedAt };
   const claims: ArtefactClaim[] = items
@@ -38,7 +38,7 @@ export function claimsOf(line: LedgerLine): { readonly claims: ArtefactClaim[]; 
   return { claims, unusable };
 }
 
-/** The types are what our own lines hold; a line that was edited by hand may hold anything. */
+/** Checks the types at run time, because a line that was edited by hand may hold anything. */
 function isUsable({ key, kind, size, sha256 }: LedgerItem): boolean {
   const hasTypes =
     typeof key === 'string' && typeof kind === 'string' && Number.isSafeInteger(size) && size >= 0;

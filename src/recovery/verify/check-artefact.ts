@@ -5,20 +5,20 @@ import { readDocument } from '../../store/read-document.js';
 import type { ArtefactClaim } from './artefact-claims.js';
 
 /**
- * What an intact artefact was compared by: its bytes were read and hashed; its metadata has the hash of the ledger; or
- * its size alone, because it was streamed and its metadata has no hash.
+ * How an artefact was compared: `content`, its bytes were read and hashed; `metadata`, by the hash in its metadata; `size` only, because
+ * it was streamed and its metadata has no hash.
  */
 export type Comparison = 'content' | 'metadata' | 'size';
 
 /**
- * What does not agree with the ledger. `request`: the `request.json` beside a quarantined body is missing or unreadable.
- * `claims`: two lines record different content for one object.
+ * The part that differs from the ledger. `request`: the `request.json` beside a quarantined body is missing or unreadable. `claims`: two
+ * lines record different content for one object.
  */
 export type DamageReason = Comparison | 'request' | 'claims';
 
 export interface FoundObject {
   readonly size: number;
-  /** From the bytes if they were read, otherwise from the metadata; null where neither has one. */
+  /** From the bytes if they were read, otherwise from the metadata; null if that has none. */
   readonly sha256: string | null;
 }
 
@@ -37,7 +37,7 @@ export interface CheckOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Compares one object with what the ledger says about it. Throws `StoreError`, or as the signal says. */
+/** Compares one object with its claim. Throws `StoreError`, or the signal's reason. */
 export async function checkArtefact(
   store: ObjectStore,
   claim: ArtefactClaim,

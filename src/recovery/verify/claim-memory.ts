@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** Some 100 bytes each. The last one to two such generations are remembered. */
+/** Some 100 bytes each. One full and one growing generation are kept. */
 const KEYS_PER_GENERATION = 2 ** 18;
 
 /**
- * Remembers which objects were claimed, and with which content, in two generations of keys: when the younger one is full, the older one
- * is forgotten. Repetitions come close together: retries of a callback within minutes, recoveries within days. The order of calls alone
- * decides what is forgotten, so that the same ledger gives the same result again.
+ * Remembers which objects were claimed, and with which content, in two generations of keys: when the young one is full, the old one is
+ * forgotten. Repeated claims come close together: retries of a callback within minutes, recoveries within days. Only the order of calls
+ * determines what is forgotten, so that the same ledger always gives the same result.
  */
 export function createClaimMemory(keysPerGeneration = KEYS_PER_GENERATION) {
   let young = new Map<string, number>();

@@ -19,8 +19,8 @@ const MAX_EXPIRED = 1_000_000;
 const MAX_JOBS = 100_000;
 
 /**
- * Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, the sweep expired them, or they
- * were lost and fetched again with other content.
+ * Collects why artefacts may differ from their lines: an operator erased the job, accepted a loss or chose a version, a sweep removed
+ * them, or they were lost and fetched again with other content.
  */
 export function createJobSettlements(store: ObjectStore) {
   const erased = new Map<string, string>();
@@ -32,7 +32,7 @@ export function createJobSettlements(store: ObjectStore) {
     Pick<ArtefactClaim, 'size' | 'sha256'> & { readonly choice: ChosenVersion }
   >();
   return {
-    /** Takes note of the line of an operator or of the sweep. Lines come in any order: the latest counts. */
+    /** Notes the line of an operator or of a sweep. Lines come in any order; the latest counts. */
     note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }: LedgerLine): void {
       if (outcome === 'chosen' && first !== undefined) {
         const choice = { chosenAt: receivedAt, actor: actor ?? null, reason };
@@ -48,12 +48,12 @@ export function createJobSettlements(store: ObjectStore) {
       const known = outcome === 'erased' ? erased : outcome === 'acknowledged' ? acknowledged : null;
       if (known !== null && jobId !== null) keepLatest(known, jobId, receivedAt, (time) => time);
     },
-    /** Takes note of what recovery stored under the key of an artefact that earlier lines record with other content. */
+    /** Notes an artefact that recovery stored at a key for which earlier lines record other content. */
     noteFetched({ key, size, sha256, receivedAt }: ArtefactClaim, { actor, reason }: LedgerLine): void {
       const choice = { chosenAt: receivedAt, actor: actor ?? null, reason };
       keepLatest(fetched, key, { size, sha256, choice }, (one) => one.choice.chosenAt);
     },
-    /** Whether the store's mark says that the job was erased at or after an instant. Throws `StoreError`. */
+    /** Whether the job's mark in the store shows an erasure at or after an instant. Throws `StoreError`. */
     async isErasedSince(jobId: string, instant: string): Promise<boolean> {
       const mark = await store.head(erasureKey(jobId));
       if (mark === null) return false;
@@ -62,7 +62,7 @@ export function createJobSettlements(store: ObjectStore) {
       const last = times.length === 0 ? mark.modifiedAt.getTime() : Math.max(...times);
       return instant === '' || Date.parse(instant) <= last + CLOCK_DIFFERENCE;
     },
-    /** By the lines that were noted. */
+    /** Why a finding is not open, by the lines that were noted; null when it is. */
     settled({ jobId, receivedAt, kind, reason, key, found }: VerifyFinding): SettledAs | null {
       if (jobId === null) return null;
       if ((erased.get(jobId) ?? '') >= receivedAt) return 'erased';
@@ -73,7 +73,7 @@ export function createJobSettlements(store: ObjectStore) {
       const isFetched = now !== undefined && now.size === found?.size && now.sha256 === found.sha256;
       return isFetched && now.choice.chosenAt >= receivedAt ? 'replaced' : null;
     },
-    /** The last choice of a version of this artefact, or what recovery fetched, by the lines that were noted; null without one. */
+    /** The last choice of a version of this artefact, or its recovery, by the lines that were noted; null without one. */
     choiceOf: (key: string) => choices.get(key) ?? fetched.get(key)?.choice ?? null,
   };
 }
@@ -89,7 +89,7 @@ function keepLatest<Noted>(
   if (last === undefined ? known.size < MAX_JOBS : timeOf(last) <= timeOf(noted)) known.set(key, noted);
 }
 
-/** 48 bits: among a million lines a foreign job has the name of one of them once in 280 million. */
+/** 48 bits: another job has the name of one of a million lines once in 280 million. */
 function nameOf(jobId: string, kind: string): number {
   return hash('sha256', `${jobId} ${kind}`, 'buffer').readUIntBE(0, 6);
 }

@@ -3,13 +3,13 @@ import type { RecoverySources } from '../reconcile/expectation.js';
 import type { ArtefactClaim } from './artefact-claims.js';
 import type { CheckResult, DamageReason, FoundObject } from './check-artefact.js';
 
-/** An artefact that is not as the ledger says. */
+/** An artefact that is missing or differs from the ledger. */
 export interface VerifyFinding extends Omit<ArtefactClaim, 'origin' | 'size' | 'sha256'> {
   readonly reason: 'missing' | DamageReason;
   readonly expected: { readonly size: number; readonly sha256: string | null };
   /** Null when there is no object. */
   readonly found: FoundObject | null;
-  /** ISO 8601; until when the service keeps the job's results, at the latest. Null when it cannot have this artefact. */
+  /** ISO 8601: the latest time until which the service keeps the job's results. Null when it cannot have this artefact. */
   readonly keptUntil: string | null;
 }
 
@@ -32,8 +32,8 @@ export function findingOf(
 }
 
 /**
- * The service offers the results of its jobs: no attachments, no imports, no live sessions, no differing copies. A
- * quarantined body is whatever arrived under the job's id. The job record takes the place of a `jobinfo` only where that is missing.
+ * Whether the service may have the artefact. It has the results of its jobs, but no attachments, imports, realtime sessions, conflicts or
+ * quarantined bodies. The job record replaces a `jobinfo` only if that is missing.
  */
 function isRefetchable({ jobId, origin, kind, key }: ArtefactClaim, isMissing: boolean): boolean {
   if (jobId === null || origin === 'import' || origin === 'realtime') return false;
@@ -45,9 +45,8 @@ function isRefetchable({ jobId, origin, kind, key }: ArtefactClaim, isMissing: b
 const MAX_JOBS = 1_000;
 
 /**
- * The commands that fetch what the service still has: what is missing by one replay for many jobs of a source, which has to be told how
- * far back to look for their lines. A damaged artefact is fetched by itself and kept as a conflict beside it, because nothing is
- * overwritten.
+ * The commands that fetch what the service still has. Missing artefacts are fetched by one replay for many jobs of a source, whose
+ * `--since` covers their lines. A damaged artefact is fetched singly and kept as a conflict beside it, because nothing is overwritten.
  *
  * @param now milliseconds since the epoch
  */

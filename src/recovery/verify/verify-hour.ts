@@ -9,32 +9,32 @@ import { fetchSegment } from '../../ledger/read-segment.js';
 import { segmentKey } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
-/** Called with the key of what is lost or damaged, and why. */
+/** Called with the key of a lost or damaged object, and why. */
 type OnLost = (key: string, reason: string) => void;
 
-interface HourProof {
+interface HourCheck {
   readonly store: ObjectStore;
   /** Folder of the hour. */
   readonly hour: string;
-  /** Whether the bytes of segments that were merged are compared as well; otherwise their size is. */
+  /** Compare merged segments by their bytes; otherwise by their size. */
   readonly deep: boolean;
   readonly onLost: OnLost;
 }
 
-interface ProvenHour {
+interface HourResult {
   /** Number of segments and merged objects. */
   readonly objects: number;
-  /** Whether a segment or a record is left of it, damaged or not: nothing vouches for an object alone. */
-  readonly isLeft: boolean;
+  /** Whether a segment or a record of the hour exists, damaged or not. An object that no record names does not count. */
+  readonly exists: boolean;
   /** The last hour before it that has lines; null where nothing names it. */
   readonly previous: string | null;
 }
 
 /**
- * Looks whether every segment of an hour is there, or in a merged object that has the text of its record: the numbers of each writer have
- * no gaps. Throws `StoreError`.
+ * Verifies that every segment of an hour exists, or is in a merged object whose text matches its record, and that the numbers of each
+ * writer have no gaps. Throws `StoreError`.
  */
-export async function proveHour(proof: HourProof): Promise<ProvenHour> {
+export async function verifyHour(proof: HourCheck): Promise<HourResult> {
   const { store, hour, onLost } = proof;
   const merged = await readMergedHour(store, hour);
   const { records, last } = merged;
@@ -47,14 +47,14 @@ export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   for (const gap of coveredNumbers([...records, { segments }]).gaps())
     onLost(LEDGER_FOLDER + hour, describeLost({ hour, ...gap }));
   const sizes = new Map(segments.map(({ key, size }) => [key, size]));
-  for (const record of records) await proveRecord(proof, record, sizes);
+  for (const record of records) await verifyRecord(proof, record, sizes);
   const previous = records.find((record) => record.previous !== null)?.previous ?? null;
-  return { objects: segments.length + records.length, isLeft: segments.length + last > 0, previous };
+  return { objects: segments.length + records.length, exists: segments.length + last > 0, previous };
 }
 
-/** Reads a merged object to its end, and compares it with its record and with the segments that are still there. */
-async function proveRecord(
-  { store, deep, onLost }: HourProof,
+/** Reads a merged object to its end, and compares it with its record and with the segments that still exist. */
+async function verifyRecord(
+  { store, deep, onLost }: HourCheck,
   record: MergeRecord,
   sizes: ReadonlyMap<string, number>,
 ): Promise<void> {
@@ -77,8 +77,8 @@ async function proveRecord(
     onLost(record.object, 'its text is not the one that its record names');
 }
 
-/** Whether a segment or a record of an hour is left. Throws `StoreError`. */
-export async function isHourLeft(store: ObjectStore, hour: string): Promise<boolean> {
+/** Whether a segment or a record of an hour exists. Throws `StoreError`. */
+export async function hourExists(store: ObjectStore, hour: string): Promise<boolean> {
   for await (const _ of listSegments(store, hour)) return true;
   return (await readMergedHour(store, hour)).last > 0;
 }

@@ -4,8 +4,8 @@ import type { Comparison } from './check-artefact.js';
 import type { VerifyFinding } from './verify-finding.js';
 
 /**
- * `replaced`: an operator chose another version, and these bytes are among the conflicts; or recovery found it lost, and the service had
- * other content. `unchecked`: the store could not say.
+ * `replaced`: an operator chose another version, and these bytes are among the conflicts; or it was lost and fetched again with other
+ * content. `unchecked`: the store did not answer.
  */
 export const VERIFY_OUTCOMES = [
   'intact',
@@ -19,10 +19,10 @@ export const VERIFY_OUTCOMES = [
 ] as const;
 type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
 
-/** Why an artefact need not be as its line says, by a later line. */
+/** Why a finding is not open, according to a later line. */
 export type SettledAs = 'erased' | 'expired' | 'acknowledged' | 'replaced';
 
-/** Who chose which version of an artefact counts, or fetched it again, and why. */
+/** An operator's choice of the version that counts, or a recovery that replaced an artefact. */
 export interface ChosenVersion extends Pick<LedgerLine, 'reason'> {
   /** ISO 8601. */
   readonly chosenAt: string;
@@ -31,18 +31,18 @@ export interface ChosenVersion extends Pick<LedgerLine, 'reason'> {
 
 /** An artefact that another version replaced. */
 interface ReplacedArtefact extends Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'> {
-  /** The last one, or what recovery fetched; null when its line is not in the window. */
+  /** The last choice or recovery; null when its line is not in the window. */
   readonly choice: ChosenVersion | null;
 }
 
-/** What kept a run from looking everywhere. */
+/** Why a run is not complete. */
 interface VerifyFault {
   /** Key of the object or folder; null for the whole run. */
   readonly key: string | null;
   readonly reason: string;
 }
 
-/** What a run looked at, how, and what it found; printed by `--json` and kept in the store. */
+/** Scope and results of a run; printed by `--json` and kept in the store. */
 export interface VerifyReport {
   readonly startedAt: string;
   readonly finishedAt: string;
@@ -53,16 +53,16 @@ export interface VerifyReport {
   readonly window: { readonly since: string; readonly until: string };
   /** The bytes were read and hashed. */
   readonly deep: boolean;
-  /** ISO 8601, by kind of `retention.<kind>`: what was received before and is missing counts as expired. */
+  /** ISO 8601, by kind of `retention.<kind>`: objects received before it that are missing count as expired. */
   readonly expiredBefore: Readonly<Record<string, string>>;
-  /** The run looked everywhere. */
+  /** Everything in the window was read and checked. */
   readonly complete: boolean;
-  /** Artefacts that the store described. */
+  /** Artefacts about which the store gave an answer. */
   readonly checked: number;
   /** Size of the intact ones. */
   readonly bytes: number;
   readonly outcomes: Readonly<Record<VerifyOutcome, number>>;
-  /** Intact artefacts by what they were compared by. */
+  /** Number of intact artefacts by kind of comparison. */
   readonly compared: Readonly<Record<Comparison, number>>;
   readonly ledger: {
     /** Objects of the ledger that were read. */
@@ -85,9 +85,9 @@ export interface VerifyReport {
   readonly faults: readonly VerifyFault[];
 }
 
-/** Enough to repair from; the counts go on. */
+/** Enough to repair from; the counts continue. */
 const MAX_FINDINGS = 10_000;
-/** Kept until the end of the run, half a kilobyte each: later lines settle them, and what is settled must not hide what is open. */
+/** Findings kept until the end of the run, half a kilobyte each: more than reported, because later lines settle some of them. */
 const MAX_KEPT = 100_000;
 const MAX_FAULTS = 100;
 
@@ -134,7 +134,6 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope) {
       outcomes[outcome] += 1;
       if (findings[outcome].length < MAX_KEPT) findings[outcome].push(finding);
     },
-    /** An operator chose another version. */
     replaced,
     fault(key: string | null, reason: string) {
       faulty = true;

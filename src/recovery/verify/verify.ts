@@ -1,6 +1,7 @@
 import { keptVersion, placeOfVersion } from '../../archive/erasure/artefact-versions.js';
 import { verifyReportKey } from '../../archive/layout.js';
 import { REPLACED } from '../../domain/artefact-metadata.js';
+import type { LedgerLine } from '../../domain/delivery.js';
 import { RETENTION_CLASSES } from '../../domain/kinds.js';
 import { readAhead } from '../../ledger/read-ahead.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
@@ -22,7 +23,7 @@ interface VerifyParts {
   readonly sources: RecoverySources;
   /** Milliseconds that the service keeps results. */
   readonly retention: number;
-  /** What has expired. */
+  /** Times before which artefacts have expired. */
   readonly retained: RetentionView;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -60,15 +61,15 @@ interface Run {
 const HEADS_AT_ONCE = 64;
 const READS_AT_ONCE = 8;
 
-/** Artefacts in a row that the store gave no answer for, after which it is asked whether it answers at all. */
+/** Failures in a row after which the run checks whether the store answers at all. */
 const MAX_FAILURES = 1000;
 
 /**
- * Walks the ledger and looks for every artefact that its lines record: existence, size, and the hash where the store
- * has one; with `deep` by its bytes. Each artefact is checked once, however many lines record it. The report is stored.
+ * Walks the ledger and checks every artefact that its lines record: existence, size, and the hash if the store has one; with `deep` its
+ * bytes. Each artefact is checked once, however many lines record it.
  *
- * Writes nothing but the report. Failures of the store become part of it, and the rest goes on; when `signal` ends the
- * run, the report holds what was checked until then.
+ * Writes nothing but the report. Failures of the store become part of it, and the run continues; when `signal` interrupts the run, the
+ * report holds the results so far.
  */
 export async function verify(parts: VerifyParts, options: VerifyOptions): Promise<VerifyReport> {
   const { signal, deep = false, onProgress } = options;
@@ -86,7 +87,6 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   });
   if (fault !== null) report.fault(null, fault);
   const settlements = createJobSettlements(parts.store);
-  const memory = createClaimMemory();
   let read = 0;
   const showProgress = () => onProgress?.({ checked: report.checked, bytes: deep ? read : report.bytes });
   const checking: CheckOptions = {
@@ -99,28 +99,11 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   };
   const run: Run = { parts, expiredBefore, signal, checking, settlements, report };
 
-  const walk = { store: parts.store, window, deep, expiredBefore: expiredBefore('ledger') };
-  /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
-  async function* artefacts(): AsyncGenerator<{ claim: ArtefactClaim; doubtful: boolean }> {
-    for await (const line of walkLedger({ ...walk, report })) {
-      if (signal?.aborted) return;
-      settlements.note(line);
-      const { claims, unusable } = claimsOf(line);
-      report.ledger.unusable += unusable;
-      for (const claim of claims) {
-        const known = memory.add(claim.key, `${claim.size} ${claim.sha256}`);
-        if (known === 'different' && line.outcome === 'recovered') settlements.noteFetched(claim, line);
-        // Other content is remembered by key and content, so that it is looked at once as well.
-        const seen =
-          known === 'different' ? memory.add(`${claim.key} ${claim.size} ${claim.sha256}`, '') : known;
-        if (seen === 'new') yield { claim, doubtful: known === 'different' };
-      }
-    }
-  }
-
+  const walk = { store: parts.store, window, deep, expiredBefore: expiredBefore('ledger'), report };
+  const claims = claimsToCheck(run, walkLedger(walk));
   const outage = createOutageCheck(MAX_FAILURES, () => parts.store.identity());
   const concurrency = deep ? READS_AT_ONCE : HEADS_AT_ONCE;
-  for await (const found of readAhead(artefacts(), concurrency, (each) => check(run, each))) {
+  for await (const found of readAhead(claims, concurrency, (each) => check(run, each))) {
     found.record();
     showProgress();
     if (found.isKnown) outage.succeeded();
@@ -137,31 +120,56 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   return store(parts.store, finished);
 }
 
-/** What was found of one artefact, to be recorded in the order of the ledger. */
+interface ClaimToCheck {
+  readonly claim: ArtefactClaim;
+  /** An earlier line claims other content for the same key. */
+  readonly isContradicted: boolean;
+}
+
+/** Notes settlements of all lines, and yields the claim of each artefact once for each content. */
+async function* claimsToCheck(
+  { signal, settlements, report }: Run,
+  lines: AsyncIterable<LedgerLine>,
+): AsyncGenerator<ClaimToCheck> {
+  const memory = createClaimMemory();
+  for await (const line of lines) {
+    if (signal?.aborted) return;
+    settlements.note(line);
+    const { claims, unusable } = claimsOf(line);
+    report.ledger.unusable += unusable;
+    for (const claim of claims) {
+      const content = `${claim.size} ${claim.sha256}`;
+      const known = memory.add(claim.key, content);
+      if (known === 'new') yield { claim, isContradicted: false };
+      if (known !== 'different') continue;
+      if (line.outcome === 'recovered') settlements.noteFetched(claim, line);
+      if (memory.add(`${claim.key} ${content}`, '') === 'new') yield { claim, isContradicted: true };
+    }
+  }
+}
+
+/** Result for one artefact. `record` adds it to the report, in the order of the ledger. */
 interface Found {
   /** The store gave an answer. */
   readonly isKnown: boolean;
   readonly record: () => void;
 }
 
-async function check(
-  run: Run,
-  { claim, doubtful }: { readonly claim: ArtefactClaim; readonly doubtful: boolean },
-): Promise<Found> {
+async function check(run: Run, { claim, isContradicted }: ClaimToCheck): Promise<Found> {
   const { report, parts, checking } = run;
   try {
     const checked = await checkArtefact(parts.store, claim, checking);
-    const result = doubtful ? await doubted(run, claim, checked) : checked;
+    const result = isContradicted ? await checkContradicted(run, claim, checked) : checked;
     if (result.state === 'intact') {
       return { isKnown: true, record: () => report.intact(result.compared, result.found.size) };
     }
     if (result.state === 'damaged' && (await isReplaced(parts.store, claim)))
       return { isKnown: true, record: () => report.replaced(claim) };
-    const excuse = await excuseOf(run, claim, result);
-    if (excuse !== null) return { isKnown: true, record: () => report.count(excuse) };
+    const removed = await removalOf(run, claim, result);
+    if (removed !== null) return { isKnown: true, record: () => report.count(removed) };
     return { isKnown: true, record: () => report.finding(findingOf(claim, result, parts.retention)) };
   } catch (error) {
-    // Interrupted while its bytes were read: the fault of the whole run says so.
+    // Interrupted while its bytes were read: `verify` adds the fault.
     if (run.signal?.aborted) return { isKnown: true, record: () => report.count('unchecked') };
     if (!(error instanceof StoreError)) throw error;
     return {
@@ -174,8 +182,8 @@ async function check(
   }
 }
 
-/** By its size alone an object agrees with both claims; one of them is wrong unless the job was erased in between. */
-async function doubted(
+/** An object compared only by its size fits both claims, but one of them is wrong unless the job was erased in between. */
+async function checkContradicted(
   { settlements }: Run,
   { jobId }: ArtefactClaim,
   result: CheckResult,
@@ -190,13 +198,13 @@ async function isReplaced(objects: ObjectStore, { key, size, sha256 }: ArtefactC
   const place = placeOfVersion(key);
   if (sha256 === null || place === null || key !== place.folder + place.path) return false;
   const { metadata = {} } = (await objects.head(key)) ?? {};
-  // The bytes of the version that counts have to be in its own place.
+  // The bytes of the version that counts must be at the artefact's key.
   if (metadata[REPLACED] === undefined || metadata.sha256 === sha256) return false;
   return (await keptVersion(objects, place, { size, sha256 })) !== null;
 }
 
-/** Why an artefact need not be as the ledger says; null without such a reason. */
-async function excuseOf(
+/** Whether an artefact was erased or has expired; null for neither. */
+async function removalOf(
   { expiredBefore, settlements }: Run,
   { kind, jobId, receivedAt }: ArtefactClaim,
   result: CheckResult,
@@ -208,7 +216,7 @@ async function excuseOf(
   return isGone && Date.parse(receivedAt) < expiredBefore(objectKindOf(kind)) ? 'expired' : null;
 }
 
-/** Without an answer nothing counts as expired, and the report says why. */
+/** If the store does not answer, nothing counts as expired, and the report has a fault. */
 async function expiredBeforeOf({
   retained,
 }: VerifyParts): Promise<{ expiredBefore: ExpiredBefore; fault: string | null }> {
@@ -216,7 +224,7 @@ async function expiredBeforeOf({
     return { expiredBefore: await retained.expiredBefore(), fault: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const fault = `what expired is not known: ${failureReason(error)}`;
+    const fault = `which artefacts expired is not known: ${failureReason(error)}`;
     return { expiredBefore: () => Number.NEGATIVE_INFINITY, fault };
   }
 }

@@ -6,26 +6,26 @@ import { type LineScan, scanHour } from '../../ledger/log/scan-hour.js';
 import { retryingListings } from '../../ledger/retrying-reads.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { createOutageCheck } from '../../store/outage-check.js';
-import { isHourLeft, proveHour } from './prove-hour.js';
+import { hourExists, verifyHour } from './verify-hour.js';
 import type { VerifyReportBuilder } from './verify-report.js';
 
 interface LedgerWalk {
   readonly store: ObjectStore;
-  /** ISO 8601: of writing. */
+  /** Times of writing, ISO 8601. */
   readonly window: { readonly since: string; readonly until: string };
-  /** Whether segments that were merged are compared by their bytes. */
+  /** Compare merged segments by their bytes. */
   readonly deep: boolean;
   /** Hours of the ledger that ended before this instant have expired, in milliseconds since the epoch. */
   readonly expiredBefore: number;
   readonly report: Pick<VerifyReportBuilder, 'ledger' | 'fault'>;
 }
 
-/** Hours in a row that cannot be read, after which the store is asked whether it answers. */
+/** Unreadable hours in a row after which the walk checks whether the store answers at all. */
 const MAX_UNREADABLE = 3;
 
 /**
- * Yields the lines of the window, counts what was read, and proves that nothing of the ledger is lost. When the store fails, the rest of
- * that hour becomes a fault, and the walk goes on with the next one.
+ * Yields the lines of the window, counts them, and verifies that no part of the ledger is lost. When the store fails, the rest of that
+ * hour becomes a fault, and the walk continues with the next one.
  */
 export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine> {
   const { window, report } = given;
@@ -45,11 +45,11 @@ export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine>
   }
 }
 
-/** What a walk keeps. */
+/** State of a walk. */
 interface Walk extends LedgerWalk {
   /** Hours reached so far that still have a segment or a record. */
   readonly seen: Set<string>;
-  /** Reports each loss once, but those of hours that have expired. */
+  /** Reports each loss once; none for hours that have expired. */
   readonly noteLost: (key: string, reason: string) => void;
 }
 
@@ -73,7 +73,7 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
     store,
     since: Math.max(start, Date.parse(window.since)),
     until: Math.min(start + HOUR, Date.parse(window.until)),
-    // The proof has named it.
+    // `verifyHour` has reported it.
     onFault: () => {},
     onUnreadable(key, lines) {
       ledger.unreadable += lines;
@@ -81,8 +81,13 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
     },
   };
   try {
-    const { objects, isLeft, previous } = await proveHour({ store, hour, deep: walk.deep, onLost: noteLost });
-    if (isLeft) walk.seen.add(hour);
+    const { objects, exists, previous } = await verifyHour({
+      store,
+      hour,
+      deep: walk.deep,
+      onLost: noteLost,
+    });
+    if (exists) walk.seen.add(hour);
     await findLostHour(walk, previous);
     for await (const { line } of scanHour(scan, hour)) {
       isRead = true;
@@ -98,9 +103,9 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
   }
 }
 
-/** An hour that the record of a later one names is lost when nothing of it is left. */
+/** Reports the hour that a later record names as its predecessor, if no object of it exists. */
 async function findLostHour({ store, window, seen, noteLost }: Walk, hour: string | null): Promise<void> {
   if (hour === null || seen.has(hour) || startOfHour(hour) + HOUR <= Date.parse(window.since)) return;
-  if (startOfHour(hour) >= Date.parse(window.until) || (await isHourLeft(store, hour))) return;
-  noteLost(LEDGER_FOLDER + hour, 'it is lost with all that was merged of it');
+  if (startOfHour(hour) >= Date.parse(window.until) || (await hourExists(store, hour))) return;
+  noteLost(LEDGER_FOLDER + hour, 'the hour and its merged objects are lost');
 }

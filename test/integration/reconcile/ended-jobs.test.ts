@@ -117,7 +117,7 @@ describe('a job that the service rejected, and whose callback was lost', () => {
       expect(await linesOf(jobId)).toHaveLength(before.length);
       const again = await refetch(anotherReplica(), { jobId, again: true });
       expect(again).toMatchObject({ outcome: 'matched', items: [] });
-      expect(again.reason).toMatch(/rejected the job; .*on record/);
+      expect(again.reason).toMatch(/rejected the job; .*as the ledger records/);
     }
     const noted = (await ledgerOf(fixture.folder)).filter(({ outcome }) => outcome === 'noted');
     expect(noted).toHaveLength(2);

@@ -73,7 +73,12 @@ describe('refetch', () => {
 
   it.each([
     ['is deleted', 'record', { status: 'deleted' }, 'the job is deleted'],
-    ['has no results any more', 'transcript', 410, 'the service has it no more, so not compared: transcript'],
+    [
+      'has no results any more',
+      'transcript',
+      410,
+      'not compared, because the service no longer has it: transcript',
+    ],
     ['is not known any more', 'record', 404, 'no configured region knows this job'],
   ] as const)(
     'keeps what is stored of a job that %s, and does not call it lost, with `again`',
@@ -193,7 +198,7 @@ describe('content that does not fit', () => {
   afterEach(() => fixture.close());
 
   it.each([
-    ['text/html', PAGE, /transcript\.txt is of the foreign type text\/html/],
+    ['text/html', PAGE, /transcript\.txt that the service sent has the unexpected content type text\/html/],
     ['text/plain', `\ufeff\n${PAGE}`, /is a web page/],
   ])('a page that comes as %s instead of a text is not archived', async (type, page, reason) => {
     const { simulator, parts, lose } = fixture;

@@ -23,7 +23,7 @@ export interface EndedJob {
 
 type EndParts = Pick<RecoveryParts, 'store' | 'view' | 'clock'>;
 
-/** Milliseconds after which a claim is taken over: the run that made it has ended without its line. */
+/** Milliseconds after which a claim is taken over: the run that made it died before it wrote the line. */
 const CLAIM_LIFE = 5 * 60_000;
 const PAGE = 500;
 
@@ -33,26 +33,26 @@ interface EndClaim {
   readonly deliveryId: string;
   /** Call it when the line is durable. */
   confirm(): Promise<void>;
-  /** Gives the claim back when no line was written. */
+  /** Releases the claim when no line was written. */
   release(): Promise<void>;
 }
 
-/** Whether the end of the job is on record for the source, without a search of the ledger. Throws `StoreError`. */
+/** Whether the end of the job is recorded for the source; does not search the ledger. Throws `StoreError`. */
 export async function isEndRecorded({ store }: EndParts, { jobId, source }: EndedJob): Promise<boolean> {
   return (await readEndRecord(store, jobId, source))?.recorded === true;
 }
 
 /**
- * The newest line of the ledger that brought something of the job to the source, or says that it is lost; null without one. A callback
- * that was refused brought nothing. As `newestLine`.
+ * The newest ledger line by which the job arrived at the source, or that records it as lost; null without one. A refused callback is no
+ * arrival. Searches like `newestLine`.
  */
 export function lastArrival(parts: EndParts, job: EndedJob): Promise<LedgerLine | null> {
   return newestLine(parts, job, (line) => isArrival(line, job.source));
 }
 
 /**
- * The newest line of a job that is wanted; null without one. Waits for an index that is being built, and reads the log where it does not
- * reach back as far. Throws `StoreError`.
+ * The newest line of a job that `isWanted` accepts; null without one. Waits for an index that is being built, and reads the log for the
+ * time before the index. Throws `StoreError`.
  */
 export async function newestLine(
   { store, view, clock }: EndParts,
@@ -72,7 +72,7 @@ export async function newestLine(
   return last?.line ?? null;
 }
 
-/** The same as far as the index has read: null may become a line. */
+/** Like `newestLine`, but in the index as it is: lines that it has not read yet are not found. */
 export async function newestIndexedLine(
   { view, clock }: Pick<EndParts, 'view' | 'clock'>,
   { jobId, createdAt }: Pick<EndedJob, 'jobId' | 'createdAt'>,
@@ -105,8 +105,8 @@ function isArrival({ origin, source, outcome, items }: LedgerLine, wanted: strin
 }
 
 /**
- * Notes that the end of the job needs no line of recovery, so that later runs do not search the ledger. `arrival` is the line that
- * shows it. Throws `StoreError`.
+ * Marks the end of the job as recorded, so that later runs do not search the ledger. `arrival` is the line that proves it. Throws
+ * `StoreError`.
  */
 export async function noteArrival(
   { store, clock }: EndParts,
@@ -139,7 +139,7 @@ export async function claimEnd({ store, clock }: EndParts, job: EndedJob): Promi
   };
 }
 
-/** The id of a claim whose run did not end it; null while it may, and for an end that is on record. */
+/** The id of an expired claim; null for one that is still valid, and for an end that is already recorded. */
 function abandonedId(held: EndRecord | null, now: number): string | null {
   if (held === null || held.recorded) return null;
   return now - Date.parse(held.at) > CLAIM_LIFE ? held.deliveryId : null;

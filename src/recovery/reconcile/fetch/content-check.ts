@@ -34,7 +34,7 @@ export function contentCheck(kind: RetrievableKind, jobId: string): ContentCheck
 
 const JSON_TYPE = /^(application|text)\/json$|\+json$/;
 const PAGE_TYPE = /^(text\/html|application\/xhtml\+xml)$/;
-/** Types that say nothing about the content. */
+/** Types that do not describe the content. */
 const GENERIC_TYPE = /^(|(application|binary)\/octet-stream)$/;
 
 const FITS: Readonly<Record<ContentCheckName, (type: string) => boolean>> = {
@@ -51,7 +51,9 @@ function isJsonType(type: string): boolean {
 /** Why a content type cannot be that of an item; null when it can. */
 export function foreignType(kind: RetrievableKind, contentType: string | null): string | null {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  return GENERIC_TYPE.test(type) || FITS[KINDS[kind].check](type) ? null : `is of the foreign type ${type}`;
+  return GENERIC_TYPE.test(type) || FITS[KINDS[kind].check](type)
+    ? null
+    : `has the unexpected content type ${type}`;
 }
 
 function allOf(...checks: readonly ContentCheck[]): ContentCheck {

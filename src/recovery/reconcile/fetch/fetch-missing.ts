@@ -20,20 +20,20 @@ import type { RecoveryParts } from '../recovery-parts.js';
 import type { RecoveredItem } from '../report/recovery-report.js';
 import { contentCheck, foreignType } from './content-check.js';
 
-/** The result of one expected item. */
+/** Result for one expected item. */
 export interface ItemResult {
   readonly item: ExpectedItem;
-  /** What the store holds now, when the item was fetched. */
+  /** The stored artefact, when the item was fetched. */
   readonly stored: StoredItem | null;
   readonly outcome: RecoveredItem['outcome'];
   readonly reason: string | null;
 }
 
 /**
- * Fetches items of one job one after the other. The failure of one item does not affect the others. When `signal` or a
- * pause of the region ends it after something was stored, the item in flight is `failed` and the rest `missing`, so that
- * the stored items can be reported; before that it rejects as `signal` says, or with `paused`. Rejects with
- * `ErasedError` when the job is erased meanwhile: then nothing that was stored before remains.
+ * Fetches items of one job one after the other. The failure of one item does not affect the others. When `signal` or a pause of the
+ * region interrupts it after something was stored, the item in flight is `failed` and the rest `missing`, so that the stored items can be
+ * reported; before that it rejects with the signal's reason or with `paused`. Rejects with `ErasedError` when the job is erased
+ * meanwhile: its stored items are then erased as well.
  */
 export async function fetchMissing(
   parts: RecoveryParts,
@@ -55,7 +55,7 @@ export async function fetchMissing(
   return results;
 }
 
-/** Rejects only as `signal` says, with `ErasedError`, or with `paused` when the region must not be asked. */
+/** Rejects only with the signal's reason, with `ErasedError`, or with `paused` when the region must not be asked. */
 async function fetchOne(
   { archive, store }: RecoveryParts,
   client: JobsClient,
@@ -75,13 +75,13 @@ async function fetchOne(
 }
 
 /**
- * The item's own key holds other bytes. When the SHA-256 recorded there is that of the service's bytes, they are not a
- * different result but a damaged one. Null also when the store does not answer.
+ * The note for an item whose key holds other bytes. If the SHA-256 recorded there is that of the service's bytes, the stored object is
+ * damaged, not a different result. Null otherwise, and when the store does not answer.
  */
 async function damageNote(store: ObjectStore, { key }: ExpectedItem, { sha256 }: StoredItem) {
   const existing = await store.head(key).catch(() => null);
   if (existing?.metadata.sha256 !== sha256) return null;
-  return `${key} is damaged: it does not hold the bytes that its recorded SHA-256 stands for`;
+  return `${key} is damaged: its bytes do not have the SHA-256 recorded for it`;
 }
 
 function cutShort(items: readonly ExpectedItem[], reason: string): ItemResult[] {
@@ -175,17 +175,17 @@ export async function fetchItem(request: ItemFetch): Promise<StoredItem> {
 }
 
 /**
- * After a lost race the second try finds the winner's bytes: equal ones are identical, others become a conflict. A
- * download that had to release its memory queues for memory at its second try.
+ * After a lost race the retry finds the winner's bytes: equal ones are identical, others become a conflict. After a download that had
+ * to release its memory, the retry queues for memory.
  */
 function isRetryable(error: unknown): boolean {
   return error instanceof Problem && (error.code === 'write-race' || error.code === 'overloaded');
 }
 
 /**
- * Each item is a delivery of its own to the archive: an item that arrived whole is kept even if the next one fails. An
- * abort ends the download, and with it the pump. The delivery is discarded only after that: an upload that is still being
- * opened could not be aborted.
+ * Each item is a delivery of its own to the archive: an item that arrived whole is kept even if the next one fails. An abort ends the
+ * download, and with it the copy. The delivery is discarded only after that, because an upload that is still being opened could not be
+ * aborted.
  */
 async function archiveDownload(request: ItemFetch, download: Download): Promise<StoredItem> {
   const { archive, context, signal } = request;
@@ -193,7 +193,7 @@ async function archiveDownload(request: ItemFetch, download: Download): Promise<
   // A slow download releases its memory at once when callbacks wait for it.
   staged.onRefused((problem) => download.body.destroy(problem));
   try {
-    await pump(request, download, staged);
+    await copyChecked(request, download, staged);
     signal?.throwIfAborted();
     const items = await staged.commit();
     if (items === null) throw new ErasedError();
@@ -205,7 +205,11 @@ async function archiveDownload(request: ItemFetch, download: Download): Promise<
   }
 }
 
-async function pump({ kind, context }: ItemFetch, download: Download, staged: StagedDelivery): Promise<void> {
+async function copyChecked(
+  { kind, context }: ItemFetch,
+  download: Download,
+  staged: StagedDelivery,
+): Promise<void> {
   const reject = (fault: string | null) => {
     if (fault !== null) throw new UnfitContentError(kind, fault);
   };

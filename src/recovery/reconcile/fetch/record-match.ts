@@ -5,21 +5,21 @@ import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
 import type { RecoveredJob } from '../report/recovery-report.js';
 
 interface MatchRecord extends Pick<JobOptions, 'origin' | 'actor' | 'source'> {
-  /** When the archive was asked, in milliseconds since the epoch: what fails later is not settled. */
-  readonly lookedAt: number;
+  /** When the archive was checked, in milliseconds since the epoch: later failures are not settled. */
+  readonly checkedAt: number;
 }
 
-/** The reason of the line of a job without a note. */
+/** Default reason of the line. */
 const COMPLETE = 'nothing that is expected of the job is missing';
 
 /**
  * Writes the ledger line of a job that was found complete: a `duplicate`, which settles the job's failures before it
- * (`failure-rules.ts`). An erased job gets none. A job whose line is missing from the ledger is `failed`.
+ * (`failure-rules.ts`). An erased job gets none. If the line cannot be written, the job is `failed`.
  */
 export async function recordMatch(
   { store, ledger, sources, clock }: RecoveryParts,
   job: RecoveredJob,
-  { origin, actor, source, lookedAt }: MatchRecord,
+  { origin, actor, source, checkedAt }: MatchRecord,
 ): Promise<RecoveredJob> {
   const names = Object.keys(sources);
   const { jobId, region } = job;
@@ -27,8 +27,8 @@ export async function recordMatch(
     if (await isErased(store, jobId)) return job;
     const line = ledgerLine({
       ...NO_DELIVERY,
-      deliveryId: newDeliveryId(lookedAt),
-      receivedAt: new Date(lookedAt).toISOString(),
+      deliveryId: newDeliveryId(checkedAt),
+      receivedAt: new Date(checkedAt).toISOString(),
       origin,
       actor,
       region,
@@ -36,7 +36,7 @@ export async function recordMatch(
       source: source ?? (names.length === 1 ? (names[0] ?? null) : null),
       outcome: 'duplicate',
       reason: job.reason ?? COMPLETE,
-      durationMs: Math.max(0, clock() - lookedAt),
+      durationMs: Math.max(0, clock() - checkedAt),
     });
     await ledger.append(line);
     return job;

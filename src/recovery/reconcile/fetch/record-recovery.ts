@@ -25,7 +25,7 @@ interface RecoveryRecord {
   readonly startedAt: number;
 }
 
-/** A delivery of its own for each source that the job belongs to, and for each context that the job gave it. */
+/** Returns the delivery of an item: one for each source and context that the job names. */
 export function createContexts(
   { sources }: Pick<RecoveryParts, 'sources'>,
   job: JobRecord,
@@ -53,11 +53,10 @@ export function createContexts(
 }
 
 /**
- * Writes the result of a job into the ledger, a line per delivery. A job that was found complete gets no line, unless what is stored
- * was compared with what the service has. A job that could not be fetched gets one line, not one per run. A stored item is always in
- * a line.
+ * Writes the result of a job into the ledger, a line per delivery. Every stored item gets a line. A job that was found complete gets
+ * none, unless its artefacts were compared with those of the service. A job that could not be fetched gets one line, not one per run.
  *
- * A job whose line is missing from the ledger is `failed`, even when its artefacts are safe.
+ * If a line cannot be written, the job is `failed`, even though its artefacts are stored.
  */
 export async function recordRecovery(parts: RecoveryParts, record: RecoveryRecord): Promise<RecoveredJob> {
   const { result, results, contextOf } = record;
@@ -97,7 +96,7 @@ async function recordDelivery(
 
 const SAME_BYTES = 'the service has the same bytes';
 
-/** The loss of a job that is gone is recorded once, by whichever run finds it first, and again only when something has arrived since. */
+/** Records the loss of a job that the service no longer has: once, by the first run that finds it, and again only after an arrival. */
 async function recordLoss(parts: RecoveryParts, fields: RecoveryFields): Promise<void> {
   const { delivery, job } = fields;
   const place = { jobId: job.id, source: delivery.source, createdAt: job.created_at };
@@ -118,9 +117,9 @@ export interface PresentItem {
 }
 
 /**
- * Writes the line of what is stored and in no line: the process that stored it died before it wrote one, or the ledger could not be
- * written. Without it neither subscribers nor `verify` would ever hear of what is there. A callback is repeated by the service until it was
- * recorded, unless it gave up; a recovery is repeated by nobody. Throws `StoreError`.
+ * Writes the ledger line of stored items that no line records: the process that stored them died before it wrote one, or the ledger
+ * could not be written. Without a line neither subscribers nor `verify` would learn of them. The service retries a callback until it was
+ * recorded, unless it gave up; nothing retries a recovery. Throws `StoreError`.
  */
 export async function recordUnrecorded(
   parts: RecoveryParts,
@@ -147,14 +146,14 @@ interface UnrecordedItems extends Pick<RecoveryRecord, 'job' | 'contextOf' | 'op
   readonly present: readonly PresentItem[];
 }
 
-const LINE_LOST = 'it was stored before, and no line said so';
+const LINE_LOST = 'it was stored before, but no ledger line recorded it';
 
-/** Whether it may be that no line has the item. */
+/** Whether the item may have no ledger line. */
 export function mayBeUnrecorded({ info }: PresentItem, job: JobRecord): boolean {
   return info.metadata.origin === 'recovery' || info.metadata.origin === 'replay' || isGivenUp(job);
 }
 
-/** Those that no line of the job has, by one walk through its lines. */
+/** The items that no line of the job records. */
 async function withoutLine(
   parts: RecoveryParts,
   { id: jobId, created_at: createdAt }: JobRecord,
@@ -166,7 +165,7 @@ async function withoutLine(
     return left.size === 0;
   };
   const job = { jobId, createdAt };
-  // Nearly all have a line, and reading what was written lately takes a listing.
+  // The index alone first: nearly all items have a line, and reading the newest lines takes a listing.
   if ((await newestIndexedLine(parts, job, isLast)) === null) await newestLine(parts, job, isLast);
   return [...left.values()];
 }
@@ -179,7 +178,8 @@ interface EndFields extends Omit<RecoveryFields, 'outcome' | 'contextOmitted'> {
 export async function recordEnd(parts: RecoveryParts, end: EndFields): Promise<void> {
   const { callback, delivery, results } = end;
   const fetched = outcomeOfItems(results.filter(({ stored }) => stored !== null));
-  const outcome = delivery.status === null ? 'unrecoverable' : fetched === 'matched' ? 'noted' : fetched;
+  const known = fetched === 'matched' ? 'noted' : fetched;
+  const outcome = delivery.status === null ? 'unrecoverable' : known;
   const { contextOmitted } = callback.submitted;
   await parts.ledger.append(lineOf(parts, { ...end, outcome, contextOmitted }));
 }
@@ -221,13 +221,13 @@ function lineOf({ clock }: RecoveryParts, fields: RecoveryFields): LedgerLine {
   });
 }
 
-/** What the first error of a rejected job says where its callback has a status of its own; the interface leaves the words open. */
+/** Error messages of rejected jobs whose callback has a status of its own; the interface does not fix their wording. */
 const CAUSES: readonly (readonly [message: RegExp, status: CallbackStatus])[] = [
   [/\bfetch(ing)?\b/i, 'fetch_error'],
   [/\btrim(ming)?\b/i, 'trim_error'],
 ];
 
-/** The status that the callback of a job carries; null while it is running, and where its end is not known any more. */
+/** The status that the callback of a job carries; null while it is running, and when the service no longer knows how it ended. */
 function callbackStatusOf({ status, errors = [] }: JobRecord): CallbackStatus | null {
   if (status === 'done') return 'success';
   if (status !== 'rejected') return null;

@@ -8,7 +8,7 @@ import type { JobRecord } from '../../../speech/wire.js';
 import { expectationOf } from '../expectation.js';
 import { keysOf, presentItems, reconcileJob } from '../reconcile-job.js';
 import { ErasedError, failureReason, isUnknownJob, SOURCE_REQUIRED } from '../recovery-errors.js';
-import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
+import type { ConcurrencyLimit, JobOptions, RecoveryParts } from '../recovery-parts.js';
 import { resultWithoutItems } from '../report/job-result.js';
 import type { RecoveredJob, RunFault } from '../report/recovery-report.js';
 import { recordMatch } from './record-match.js';
@@ -17,12 +17,12 @@ interface RefetchOptions {
   readonly jobId: string;
   /** Region to ask; default: all that have an address, one after the other. */
   readonly region?: string | undefined;
-  /** The source the job belongs to; needed when its own entries do not say and there are several sources. */
+  /** The source of the job; needed when no entry of the job leads here and there are several sources. */
   readonly source?: string | undefined;
-  /** Also fetch what is here, and keep what differs as conflict. Default false. */
+  /** Also fetch artefacts that are stored, and keep different ones as conflicts. Default false. */
   readonly again?: boolean;
   readonly dryRun?: boolean;
-  /** Default `operator`: the job is taken whatever its own entries say. */
+  /** Default `operator`: the job is fetched even if none of its entries leads here. */
   readonly selectedBy?: JobOptions['selectedBy'];
   /** Default `recovery`. */
   readonly origin?: JobOptions['origin'];
@@ -32,27 +32,27 @@ interface RefetchOptions {
 }
 
 /**
- * Fetches what is missing of one job that an operator named, whatever its age. A job that is complete then settles its
- * failures and its quarantined bodies. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key,
- * or as `signal` says before anything was stored; every other failure becomes the result.
+ * Fetches the missing artefacts of one job that an operator named, whatever its age. If the job is complete then, its failures and its
+ * quarantined bodies are settled. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key, or
+ * with the signal's reason before anything was stored; every other failure becomes the result.
  */
 export async function refetch(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
-  const lookedAt = parts.clock();
+  const checkedAt = parts.clock();
   const { actor = null, source, origin = 'recovery' } = options;
   const fetched = await missedUnlessErased(parts, await fetchJob(parts, options), options);
   if (options.dryRun === true) return fetched;
-  const match = { origin, actor, source: source ?? null, lookedAt };
+  const match = { origin, actor, source: source ?? null, checkedAt };
   return needsMatch(fetched) ? recordMatch(parts, fetched, match) : fetched;
 }
 
-/** A job that was recovered, recorded or compared has its line already. */
+/** A job that was recovered, recorded or compared already has a line. */
 function needsMatch({ outcome, recorded, items }: RecoveredJob): boolean {
   return outcome === 'matched' && !recorded && items.every((item) => item.outcome !== 'identical');
 }
 
 /**
- * Nothing of an erased job is missed, whatever the service knows of it: a failure would be listed forever. A client that gets
- * a job only by its entries does not learn that it was erased.
+ * The result, `matched` if the job was erased: a failure would be listed permanently. A client that may see only jobs whose entries lead
+ * to its sources does not learn that a job was erased.
  */
 async function missedUnlessErased(
   { store }: RecoveryParts,
@@ -83,7 +83,7 @@ async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<
   }
 }
 
-/** Where a job is known; `faults` are regions that could not be asked. */
+/** The region that knows a job; `faults` are regions that could not be asked. */
 interface JobSearch {
   readonly found: { readonly client: JobsClient; readonly job: JobRecord } | null;
   readonly faults: readonly RunFault[];
@@ -122,17 +122,17 @@ function jobOptionsOf(options: RefetchOptions): JobOptions {
     origin: options.origin ?? 'recovery',
     actor: options.actor ?? null,
     signal: options.signal,
-    looking: atOnce,
-    fetching: atOnce,
+    lookupLimit: unlimited,
+    fetchLimit: unlimited,
     openBefore: new Map(),
   };
 }
 
-const atOnce: Turns = (work) => work();
+const unlimited: ConcurrencyLimit = (work) => work();
 
 export const UNKNOWN_JOB = 'no configured region knows this job';
 
-/** The result of a job that no region knows. The artefacts that its source asks for may still all be here. */
+/** The result of a job that no region knows. The artefacts expected by its source may nevertheless all be stored. */
 async function unknownJob(
   parts: RecoveryParts,
   { jobId, source, selectedBy = 'operator' }: RefetchOptions,
@@ -143,7 +143,9 @@ async function unknownJob(
   const expectation = expectationOf(recordWithoutEntries(jobId), scope);
   if (expectation === null) return result;
   try {
-    const present = keysOf(await presentItems(store, expectation.items, { again: false, looking: atOnce }));
+    const present = keysOf(
+      await presentItems(store, expectation.items, { again: false, lookupLimit: unlimited }),
+    );
     const items = expectation.items
       .filter(({ key }) => !present.has(key))
       .map(({ kind, key }) => ({ kind, key, outcome: 'unrecoverable' as const }));
@@ -160,7 +162,7 @@ function recordWithoutEntries(id: string): JobRecord {
 interface RefetchJobOptions extends AuditInfo {
   readonly region?: string | undefined;
   readonly source?: string | undefined;
-  /** The sources of the client. Default: all. */
+  /** Sources that the client may see. Default: all. */
   readonly scope?: SourceScope | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -168,8 +170,8 @@ interface RefetchJobOptions extends AuditInfo {
 /**
  * Refetches a job as an operator's act. Rejects with `conflict` when the service's API is not configured.
  *
- * All sources may share one account of the service. So a client that may see some of them gets a job only when the job's own
- * notification entries lead to one of these: naming a source is no proof. Any other job is answered like an unknown one.
+ * All sources may share one account of the service. A client that may see only some sources gets a job only when the job's own
+ * notification entries lead to one of them: naming a source proves nothing. Any other job is answered like an unknown one.
  */
 export async function refetchJob(
   recovery: RecoveryParts,

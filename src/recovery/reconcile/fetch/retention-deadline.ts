@@ -1,7 +1,10 @@
-/** Two days leave time for a weekend; a service that keeps results for a shorter time would be warned of from the start. */
+/** Two days leave time for a weekend. */
 const WARNING = 2 * 86_400_000;
 
-/** How long before the end of its retention, in milliseconds, an unrecovered job is warned of. */
+/**
+ * Milliseconds before the end of its retention at which the warning of an unrecovered job begins. Half of a short retention, because the
+ * warning would otherwise begin at once.
+ */
 export function retentionWarning(retention: number): number {
   return Math.min(WARNING, retention / 2);
 }

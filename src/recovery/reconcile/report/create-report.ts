@@ -16,5 +16,5 @@ export async function createReport(
     const key = keyOf(new Date(startedAt + attempt).toISOString());
     if ((await store.create(key, body, DOCUMENT_HEADERS)) === 'created') return;
   }
-  throw new StoreError('create', `${NAME_ATTEMPTS} reports of this moment are there already`);
+  throw new StoreError('create', `${NAME_ATTEMPTS} reports of this moment exist already`);
 }

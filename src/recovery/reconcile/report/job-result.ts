@@ -8,11 +8,11 @@ import { joinReasons, type Plan } from '../plan-job.js';
 import type { RecoveredItem, RecoveredJob } from './recovery-report.js';
 
 /**
- * The result of a job that nothing was changed of.
+ * The result of a job for which nothing was stored or recorded.
  *
  * @param stored keys that a fetch would only compare
  */
-export function untouchedJob(
+export function unchangedResult(
   job: JobRecord,
   region: string,
   { step, missing, reason }: Plan,
@@ -33,7 +33,7 @@ export function untouchedJob(
   };
 }
 
-/** The result of a job none of whose items is in question. */
+/** The result of a job without results of single items. */
 export function resultWithoutItems(
   jobId: string,
   region: string | null,
@@ -46,7 +46,7 @@ export function resultWithoutItems(
 /**
  * The result of a job from the results of its items.
  *
- * @param reason what the record says about the notification
+ * @param reason about the notification, by the job's record
  */
 export function jobResult(
   job: JobRecord,
@@ -68,8 +68,8 @@ export function jobResult(
 }
 
 /**
- * The result as a report has it: that of a failed job says when its retention ends, if that is soon. The ledger leaves it out: the reason
- * is the cause that failing jobs have in common.
+ * Adds the end of the service's retention to the reason of a failed job, if that is soon. For reports only: in the ledger the reason is
+ * the cause by which failing jobs are grouped.
  *
  * @param retention milliseconds that the service keeps results
  * @param now milliseconds since the epoch
@@ -87,12 +87,12 @@ export function withRetentionEnd(
 }
 
 /**
- * The result of a job that the service no longer has. Artefacts that were stored by other ways since are not missing, and of an
- * erased job none is.
+ * The result of a job that the service no longer has. Artefacts that were stored otherwise in the meantime are not missing, and nothing
+ * of an erased job is.
  *
  * @param reason why the service has nothing
  */
-export async function absentJob(
+export async function vanishedJobResult(
   store: ObjectStore,
   earlier: RecoveredJob,
   reason: string | null,
@@ -108,7 +108,7 @@ export async function absentJob(
     : { ...earlier, outcome: 'unrecoverable', reason, items };
 }
 
-/** The most serious outcome of any item is the job's. */
+/** The most serious outcome of the items. */
 export function outcomeOfItems(results: readonly Pick<ItemResult, 'outcome'>[]): RecoveryOutcome {
   const some = (outcome: RecoveredItem['outcome']) => results.some((result) => result.outcome === outcome);
   if (some('failed')) return 'failed';

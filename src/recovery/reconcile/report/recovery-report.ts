@@ -2,14 +2,14 @@ import type { StoredItem } from '../../../domain/item.js';
 import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../../domain/recovery-outcome.js';
 import type { JobRecord } from '../../../speech/wire.js';
 
-/** Milliseconds by which lists of two runs overlap: a job may appear in the list that much after its creation. */
+/** Milliseconds by which the listed ranges of two runs overlap: a job may appear in the list this long after its creation. */
 export const LIST_OVERLAP = 15 * 60_000;
 
 type RecoveryCounts = Readonly<
   Record<Exclude<RecoveryOutcome, 'expired'>, number> & Partial<Record<'expired', number>>
 >;
 
-/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `expired` is over its retention period. */
+/** Result for one item: `missing` was not fetched, `failed` may succeed next time, `expired` is past its retention period. */
 export interface RecoveredItem {
   readonly kind: StoredItem['kind'];
   readonly key: string;
@@ -27,7 +27,7 @@ export interface RecoveredJob {
   readonly recorded?: true;
 }
 
-/** Something that kept a run from seeing everything. */
+/** Why a run is not complete. */
 export interface RunFault {
   /** Null when it concerns the whole run. */
   readonly region: string | null;
@@ -38,17 +38,17 @@ export interface RunFault {
 export interface RecoveryReport {
   readonly startedAt: string;
   readonly finishedAt: string;
-  /** Window of the region that was looked back furthest in. */
+  /** Largest range that was listed of a region. */
   readonly window: { readonly since: string; readonly until: string };
   /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
-  /** Fingerprint of the settings that decided what is expected of a job: a run with others lists all again. */
+  /** Fingerprint of the settings that determine the expected artefacts of a job: a run with others lists everything again. */
   readonly expectations: string;
-  /** `expired` only where there are some. */
+  /** `expired` is absent when there are none. */
   readonly outcomes: RecoveryCounts;
   /** Jobs without a transcript whose callback was lost, and whose end this run recorded. */
   readonly recorded: number;
-  /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
+  /** All but the matched, the expired and the young pending jobs beyond the first thousand, which are only counted. */
   readonly jobs: readonly RecoveredJob[];
   /** Jobs that were seen and belong to no source here. */
   readonly ignored: number;
@@ -71,7 +71,7 @@ interface ReportScope {
 /** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
 const MAX_YOUNG_PENDING = 1000;
 
-/** Names of sources in a report: a submitter may have put something else in their place, another for each job. */
+/** Bounds the names of sources in a report: a submitter may have written a different one for each job. */
 const MAX_UNCONFIGURED = 20;
 
 export function buildReport(scope: ReportScope) {
@@ -86,7 +86,7 @@ export function buildReport(scope: ReportScope) {
   const unconfigured = new Map<string, number>();
   let recorded = 0;
   let youngPending = 0;
-  /** Every later run lists these again (`lookBack`), so that it needs no report to find them. */
+  /** Later runs list these again (`lookBack`), so the report need not name them. */
   const isYoungPending = ({ outcome }: RecoveredJob, record: JobRecord | null) =>
     outcome === 'pending' &&
     record !== null &&
@@ -123,7 +123,7 @@ export function buildReport(scope: ReportScope) {
         jobs,
         ignored,
         unconfigured: Object.fromEntries(unconfigured),
-        // Regions are listed at once: without an order, equal runs would have different reports.
+        // Regions are listed concurrently: without sorting, equal runs would have different reports.
         faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
       };
     },

@@ -11,7 +11,7 @@ import type { RecoveredJob, RecoveryReport } from './recovery-report.js';
 /** Two days of hourly runs with a region that none of them could list. */
 const MAX_REPORTS_READ = 50;
 
-/** Keeps a report in the store and returns it; when the store does not take it, with a fault that says so. */
+/** Writes a report to the store and returns it; with a further fault if the write fails. */
 export async function storeReport(store: ObjectStore, report: RecoveryReport): Promise<RecoveryReport> {
   try {
     await createReport(store, reconcileReportKey, report);
@@ -22,13 +22,13 @@ export async function storeReport(store: ObjectStore, report: RecoveryReport): P
   }
 }
 
-/** What the latest reports say: all that a run knows of earlier ones. */
+/** Summary of the latest reports, which are the only memory between runs. */
 export interface EarlierReports {
-  /** Fingerprint of the settings that decide what is expected of a job. */
+  /** Fingerprint of the settings that determine the expected artefacts of a job. */
   readonly expectations: string;
   /** The last result of each job whose last outcome is `failed`, `pending` or `unrecoverable`. */
   readonly open: ReadonlyMap<string, RecoveredJob>;
-  /** By region, until when the latest run looked that left nothing out of it; in milliseconds since the epoch. */
+  /** Watermark by region: the end of its latest complete run, in milliseconds since the epoch. */
   readonly completeUntil: ReadonlyMap<string, number>;
 }
 
@@ -40,9 +40,9 @@ function expectationsOf({ sources, publicUrl }: Pick<RecoveryParts, 'sources' | 
 }
 
 /**
- * Reads the reports of the service's retention period, newest first and within bounds, until one with the same expectations left
- * nothing out of each region: such a run looked at every job that was open before, and its report has those that still were. A
- * report that cannot be parsed counts as empty, and one from the future, made while the clock was wrong, for no region. Throws `StoreError`.
+ * Reads the reports of the service's retention period, newest first and at most 50, until each region has a complete run with the same
+ * expectations: such a run checked every open job, and its report lists those that were still open. A report that cannot be parsed counts
+ * as empty. One from the future, made while the clock was wrong, sets no watermark. Throws `StoreError`.
  */
 export async function readEarlierReports(parts: RecoveryParts, startedAt: number): Promise<EarlierReports> {
   const { store, retention, speech } = parts;
@@ -67,7 +67,7 @@ export async function readEarlierReports(parts: RecoveryParts, startedAt: number
   return { expectations, open: new Map(open), completeUntil };
 }
 
-/** A failed or pending job may still come, and an unrecoverable one may be imported. */
+/** A failed or pending job may still arrive, and an unrecoverable one may be imported. */
 const OPEN: readonly RecoveryOutcome[] = ['failed', 'pending', 'unrecoverable'];
 
 async function readReport(store: ObjectStore, key: string): Promise<Partial<RecoveryReport>> {

@@ -11,7 +11,7 @@ describe('the reason of a failure', () => {
     [new Problem('overloaded', 'others wait for memory'), 'others wait for memory'],
     [
       new UnfitContentError('transcript.txt', 'is a web page'),
-      'what the service sent as transcript.txt is a web page; it was not archived',
+      'the transcript.txt that the service sent is a web page; it was not archived',
     ],
   ])('is the message of a known error: %s', (error, reason) => {
     expect(failureReason(error)).toBe(reason);

@@ -95,6 +95,6 @@ describe('the content type', () => {
     ['data', ['text/html; charset=utf-8', 'application/xhtml+xml', 'application/problem+json']],
   ] as const)('of %s is foreign', (kind, types) => {
     for (const type of types)
-      expect(foreignType(kind, type)).toBe(`is of the foreign type ${type.split(';')[0]}`);
+      expect(foreignType(kind, type)).toBe(`has the unexpected content type ${type.split(';')[0]}`);
   });
 });

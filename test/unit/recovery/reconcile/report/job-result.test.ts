@@ -3,9 +3,9 @@ import { erasureKey } from '../../../../../src/archive/layout.js';
 import { NO_CONTEXT } from '../../../../../src/domain/context.js';
 import type { ItemResult } from '../../../../../src/recovery/reconcile/fetch/fetch-missing.js';
 import {
-  absentJob,
   jobResult,
   outcomeOfItems,
+  vanishedJobResult,
   withRetentionEnd,
 } from '../../../../../src/recovery/reconcile/report/job-result.js';
 import type { RecoveredJob } from '../../../../../src/recovery/reconcile/report/recovery-report.js';
@@ -71,18 +71,18 @@ describe('a job that has vanished', () => {
   it('is unrecoverable, unless its artefacts were stored by other ways it required none, or it was erased', async () => {
     const store = createMemoryStore();
     const items = [{ kind: 'transcript.json-v2', key: KEY, outcome: 'unrecoverable' }];
-    expect(await absentJob(store, earlier, reason)).toEqual({
+    expect(await vanishedJobResult(store, earlier, reason)).toEqual({
       ...earlier,
       outcome: 'unrecoverable',
       reason,
       items,
     });
     const matched = { ...earlier, outcome: 'matched', reason, items: [] };
-    expect(await absentJob(store, { ...earlier, items: [] }, reason)).toEqual(matched);
+    expect(await vanishedJobResult(store, { ...earlier, items: [] }, reason)).toEqual(matched);
     store.put(erasureKey(earlier.jobId), '{}');
-    expect(await absentJob(store, earlier, reason)).toEqual(matched);
+    expect(await vanishedJobResult(store, earlier, reason)).toEqual(matched);
     store.objects.delete(erasureKey(earlier.jobId));
     store.put(KEY, '{}');
-    expect(await absentJob(store, earlier, reason)).toEqual(matched);
+    expect(await vanishedJobResult(store, earlier, reason)).toEqual(matched);
   });
 });

@@ -57,7 +57,7 @@ describe('storing a report', () => {
         {
           region: null,
           reason: expect.stringMatching(
-            /the report was not stored: .*10 reports of this moment are there already/,
+            /the report was not stored: .*10 reports of this moment exist already/,
           ),
         },
       ],

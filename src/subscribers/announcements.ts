@@ -8,16 +8,17 @@ import type { ObjectStore } from '../store/object-store.js';
 import { eventOf, jobEventOf } from './job-event.js';
 import type { JobEvent } from './receiver-event.js';
 
-/** Ids that are remembered; a repetition of an older one is announced again, with the same id and content. */
+/** Ids kept for deduplication; a repetition of an older one is announced again, with the same id and content. */
 const REMEMBERED = 10_000;
 
 /**
- * Events of ledger lines, each under the id of the delivery that stored what it announces.
+ * Makes the events of ledger lines. The id of an event is that of the delivery that stored the artefacts.
  *
- * A delivery can store its artefacts and die before its ledger line is written. The lines of its repetitions are then the only ones: they
- * announce them as the delivery that stored them would have, so that they never have two ids, nor an id two contents.
+ * A process can die after it stored the artefacts of a delivery and before it wrote the ledger line. Then only the lines of repeated
+ * deliveries record them. Their events are made as the first delivery would have made them, so that artefacts never have two ids, nor an
+ * id two contents.
  *
- * @param since milliseconds since the epoch: what was stored before is not announced
+ * @param since milliseconds since the epoch: no events for artefacts stored before it
  */
 export function createAnnouncements(store: Pick<ObjectStore, 'head' | 'location' | 'read'>, since: number) {
   const announced = new Set<string>();
@@ -46,14 +47,14 @@ export function createAnnouncements(store: Pick<ObjectStore, 'head' | 'location'
       for (const { id } of events) remember(id);
       return events;
     },
-    /** The sender could not take the event over: its line, or a repetition of it, announces it again. */
+    /** The event was not handed to the sender: its line, or a repetition of it, announces it again. */
     forget({ id }: JobEvent): void {
       announced.delete(id);
     },
   };
 }
 
-/** The event of a line again, by the id under which it was announced; null when the line did not announce it. */
+/** Recreates the event with this id from its ledger line; null when the line did not announce it. */
 export async function announcedAs(
   store: Pick<ObjectStore, 'head' | 'location'>,
   line: LedgerLine,
@@ -66,8 +67,7 @@ export async function announcedAs(
 }
 
 /**
- * Whether a callback that stores nothing says once more that a job failed, after recovery has recorded and announced that. Throws
- * `StoreError`.
+ * Whether a line is a callback without items for a job whose failure recovery has already recorded and announced. Throws `StoreError`.
  */
 export async function isAnnouncedByRecovery(
   store: Pick<ObjectStore, 'read'>,
@@ -78,7 +78,7 @@ export async function isAnnouncedByRecovery(
   return record?.recorded === true && record.deliveryId !== null;
 }
 
-/** The lines that the deliveries would have which created the artefacts of a repetition, by what the artefacts say of them. */
+/** Reconstructs, from the metadata of a repetition's artefacts, the lines of the deliveries that created them. */
 async function creationsOf(store: Pick<ObjectStore, 'head'>, line: LedgerLine): Promise<LedgerLine[]> {
   const artefacts: Artefact[] = [];
   for (const item of line.items) {
@@ -109,7 +109,7 @@ interface Artefact {
   readonly storedAt: number;
 }
 
-/** Artefacts that a delivery created, and those that it found because an earlier delivery died half-way. */
+/** Items of a delivery's reconstructed line: artefacts that it created, and those that it found of an earlier delivery that died. */
 function itemsOf(artefacts: readonly Artefact[], creator: string): LedgerLine['items'] {
   const own = artefacts.filter((each) => each.creator === creator);
   const end = Math.max(...own.map(({ storedAt }) => storedAt));

@@ -13,8 +13,8 @@ export interface Attempt {
 }
 
 /**
- * An event that is not sent any more: the document at `outbox/<subscriber>/dead/<event id>.json`. It holds the whole
- * event, so that it can be sent again as it is.
+ * An undelivered event that is not retried any more: the document at `outbox/<subscriber>/dead/<event id>.json`. It holds the whole
+ * event, so that it can be sent again unchanged.
  */
 export interface DeadEvent {
   readonly v: 1;

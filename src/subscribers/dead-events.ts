@@ -20,8 +20,8 @@ export interface DeadEventPage {
 }
 
 /**
- * Keeps an event that ended. Idempotent. An event of an erased job is not kept: the mark of the erasure is looked up last, so
- * that an erasure at the same time either finds the event or is found here.
+ * Stores a dead event. Idempotent. An event of an erased job is removed again: the mark of erasure is read last, so that a concurrent
+ * erasure either finds the event or is found here.
  */
 export async function keepDeadEvent(store: ObjectStore, dead: DeadEvent): Promise<void> {
   const { subscriber, event } = dead;
@@ -37,7 +37,7 @@ export async function keepDeadEvent(store: ObjectStore, dead: DeadEvent): Promis
     for await (const _removed of purgeEventsOf(store, jobId));
 }
 
-/** The event first: as long as it is there, its marker is. */
+/** Deletes the event first, so that an event never exists without its marker. */
 export async function removeDeadEvent(
   store: ObjectStore,
   { subscriber, eventId, jobId }: DeadEventName,
@@ -63,7 +63,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export interface DeadEventQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
-  /** Events of other sources, and of none, are neither listed nor in the cursor. Default null: all. */
+  /** Only events of these sources are listed, and named by the cursor. Default null: all. */
   readonly scope?: SourceScope;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
@@ -100,7 +100,7 @@ export async function listDeadEvents(
   return { deadEvents, nextCursor: null };
 }
 
-/** No more are read than are asked for. */
+/** Lists the ids lazily: no more keys are read than the caller takes. */
 export async function* deadEventIds(
   store: Pick<ObjectStore, 'keys'>,
   subscriber: string,
@@ -116,8 +116,8 @@ function eventIdOf(key: string, folder: string): string[] {
 }
 
 /**
- * Removes the dead events of a job, of all subscribers and with their old versions, for its erasure. The announcement of an
- * erasure itself stays. Yields what was found, as `purge` of the store does. Throws `StoreError`.
+ * Removes the dead events of a job, of all subscribers and with their old versions, for its erasure. An event that announces an erasure
+ * stays. Yields the objects found, like `purge` of the store. Throws `StoreError`.
  */
 export async function* purgeEventsOf(store: ObjectStore, jobId: string): AsyncGenerator<PurgedObject> {
   const folder = deadEventMarkers(jobId);
@@ -133,12 +133,12 @@ export async function* purgeEventsOf(store: ObjectStore, jobId: string): AsyncGe
       isKept ||= purged.kept !== null;
       yield purged;
     }
-    // By its marker a repeated erasure finds what this one left.
+    // Without the marker, a repeated erasure would not find versions that this one could not remove.
     if (!isKept) for await (const _ of store.purge(marker));
   }
 }
 
-/** Whether the event tells more of a job than that it was erased. */
+/** Whether an erasure of the job removes the event: all but the announcement of an erasure. */
 export function isErasable({ type }: Pick<DeadEvent['event'], 'type'>): boolean {
   return type !== 'transcript-receiver.job.erased.v1';
 }

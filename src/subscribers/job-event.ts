@@ -7,7 +7,7 @@ import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 type JobEventType = JobEvent['type'];
 
 /**
- * What a ledger line announces; null when that is nothing. The table is in docs/decisions/outbox.md.
+ * The event of a ledger line; null when it has none. The table is in docs/decisions/outbox.md.
  *
  * @param location of the store
  */
@@ -15,11 +15,11 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
   return isRepetition(line) ? null : eventOf(line, location);
 }
 
-/** Variant of `jobEventOf` that covers repetitions as well. */
+/** Like `jobEventOf`, also for repetitions. */
 export function eventOf(line: LedgerLine, location: string): JobEvent | null {
   const { deliveryId, jobId, source, region, status, origin, context, items } = line;
   const type = eventOfLine(line);
-  // A ledger that was edited by hand may hold any text. The id becomes a part of keys.
+  // Keys contain the id, and a ledger that was edited by hand may hold any text.
   if (type === null || jobId === null || !isUlid(deliveryId)) return null;
   return {
     specversion: '1.0',
@@ -46,8 +46,8 @@ export function eventOf(line: LedgerLine, location: string): JobEvent | null {
 }
 
 /**
- * What became of the items. An event is made of a line or, where a repetition is the only one, of the artefacts: these say where they came
- * from, and not that an operator's replay brought them or that another item failed.
+ * The outcome in the event, determined by the items. An event must be the same whether it is made from the line or, when only a repetition
+ * was recorded, from the artefacts. Artefacts have their origin, but not that a replay fetched them or that another item failed.
  */
 function eventOutcome({ outcome, origin, items }: LedgerLine): string {
   if (outcome === 'chosen' || outcome === 'unrecoverable' || !hasNewItems(items)) return outcome;
@@ -55,7 +55,7 @@ function eventOutcome({ outcome, origin, items }: LedgerLine): string {
   return origin === 'recovery' ? 'recovered' : 'stored';
 }
 
-/** Who chose a version, and why. */
+/** Actor and reason of a choice; empty for other lines. */
 function decisionOf({ outcome, actor, reason }: LedgerLine): Pick<JobEvent['data'], 'actor' | 'reason'> {
   if (outcome !== 'chosen') return {};
   return { ...(actor === undefined ? {} : { actor }), ...(reason === null ? {} : { reason }) };
@@ -70,14 +70,14 @@ export function eventName({ type }: Pick<ReceiverEvent, 'type'>): string {
   return type.slice('transcript-receiver.'.length, -'.v1'.length);
 }
 
-/** What a subscriber asks for. */
+/** Events that a subscriber wants. */
 export interface EventFilter {
   readonly events: readonly string[];
   /** Empty: all. */
   readonly sources: readonly string[];
 }
 
-/** Whether a subscriber asks for the event. One without a source, as of a job known only by its id, goes to those of all sources. */
+/** Whether a subscriber wants the event. One without a source, such as of a job known only by its id, goes to subscribers of all sources. */
 export function isWanted(event: JobEvent, { events, sources }: EventFilter): boolean {
   if (!events.includes(eventName(event))) return false;
   return sources.length === 0 || (event.data.source !== null && sources.includes(event.data.source));

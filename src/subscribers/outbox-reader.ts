@@ -8,9 +8,9 @@ import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js'
 
 export type OutboxReader = ReturnType<typeof createOutboxReader>;
 
-/** What the store knows of the subscribers of all replicas. */
+/** Reads status and dead events of the subscribers from the store, for all replicas. */
 export function createOutboxReader(store: ObjectStore, subscribers: Readonly<Record<string, Subscriber>>) {
-  /** A damaged state concerns its own subscriber alone. */
+  /** A damaged state must not affect other subscribers. */
   async function savedState(name: string): Promise<OutboxState | null | 'damaged'> {
     return createOutboxStore(store, name)
       .read()

@@ -4,7 +4,7 @@ import type { Claimed } from '../store/lease-watch.js';
 import type { Attempt } from './dead-event.js';
 import type { LogProgress } from './follow/log-place.js';
 
-/** An event that failed and will be tried again, by reference: its content stays in the ledger. */
+/** An event that failed and will be retried, by reference: its content stays in the ledger. */
 export interface WaitingEvent {
   readonly id: string;
   readonly jobId: string;
@@ -19,11 +19,11 @@ export interface WaitingEvent {
   readonly attempts: number;
   /** The first and the last attempts. */
   readonly history: readonly Attempt[];
-  /** Why it ended, while its dead event could not be written; absent otherwise. */
+  /** Present on an event that is not retried any more, until its dead event is written. */
   readonly ended?: 'rejected' | 'expired';
 }
 
-/** Events that wait outside the state, in `outbox/<subscriber>/waiting/<name>.json`, and are all due at the same time. */
+/** Waiting events outside the state, in `outbox/<subscriber>/waiting/<name>.json`, which are all due at the same time. */
 export interface WaitingBatch {
   readonly name: string;
   /** Milliseconds since the epoch. */
@@ -41,11 +41,11 @@ export interface WaitingOfSource {
 /** Progress of the sender of a subscriber: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
 export interface OutboxState extends Claimed, LogProgress {
   readonly v: 1;
-  /** ISO 8601: what was written before is not announced. */
+  /** ISO 8601: lines written before it have no events. */
   readonly since: string;
-  /** Those that are due first. */
+  /** The waiting events that are due first. */
   readonly waiting: readonly WaitingEvent[];
-  /** All others that wait. */
+  /** All other waiting events. */
   readonly batches: readonly WaitingBatch[];
   /** ISO 8601; null while the breaker is closed. */
   readonly openSince: string | null;
@@ -53,7 +53,7 @@ export interface OutboxState extends Claimed, LogProgress {
   readonly pausedUntil: string | null;
 }
 
-/** Whether a document of the store is a state; nothing is sent by one that is cut or edited. */
+/** Whether a document of the store is a state. Nothing is sent from one that is truncated or was edited. */
 export function isOutboxState(document: Record<string, unknown>): boolean {
   const { v, claim, since, before, hours, passed, missing, waiting, batches } = document;
   return (
@@ -65,10 +65,10 @@ export function isOutboxState(document: Record<string, unknown>): boolean {
   );
 }
 
-/** The largest state document that is read: twice what can be written. */
+/** Largest state document that is read: twice the largest that can be written. */
 export const MAX_STATE_BYTES = 4 * 1024 * 1024;
 
-/** The state of a subscriber that nobody has claimed yet. */
+/** The state of a subscriber that no replica has claimed yet. */
 export function newOutboxState(since: number, beginning: LogProgress): OutboxState {
   return {
     v: 1,

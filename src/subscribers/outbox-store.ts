@@ -14,10 +14,10 @@ import { isOutboxState, MAX_STATE_BYTES, type OutboxState, type WaitingEvent } f
 
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
-/** Claims that are kept: a replica that was suspended for that many take-overs still finds its claim taken. */
+/** Claims kept: a replica that was suspended during up to this many take-overs still sees that its claim was superseded. */
 const CLAIMS_KEPT = 16;
 
-/** Starting from now in place of a state that is damaged or gone would leave out every event since. */
+/** An error rather than a new start: one from now on would skip every event since the lost state. */
 export class DamagedStateError extends StoreError {
   constructor(key: string) {
     super('read', `${key} is gone, damaged, or of a newer version`);
@@ -43,7 +43,7 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
     throw new DamagedStateError(key);
   }
 
-  /** Whether there was a state: a sender has taken over from another one, or the first one has sent something. */
+  /** Whether a state must have existed: there was a take-over, or the first sender has sent events. */
   async function hadState(): Promise<boolean> {
     let isClaimed = false;
     for await (const claim of store.keys(claimsPrefix(subscriber), { limit: 2 })) {
@@ -63,32 +63,32 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
   return {
     read,
     /**
-     * Creates the claim that follows this state, and reads it once more: who made it may have saved it until then, but deletes no more of
-     * what it names. Null when another replica was faster.
+     * Creates the claim that follows this state, and reads the state once more: its sender may have saved it until then, but from now on it
+     * deletes no batches that it names. Null when another replica was faster.
      */
     async claim(state: OutboxState, owner: string): Promise<OutboxState | null> {
       const number = state.claim + 1;
       if (!(await createClaim(store, claimKey(number), owner, mark))) return null;
-      // An old claim may stay: a bucket that denies deleting must not keep the events.
+      // An old claim may stay: a bucket that denies deletes must not hold up events.
       if (number > CLAIMS_KEPT) await store.delete(claimKey(number - CLAIMS_KEPT)).catch(() => undefined);
       const last = (await saved()) ?? state;
-      // The claim of this number may have been deleted, long after another replica made it.
+      // Another replica may have made the claim of this number long ago, so that it has been deleted.
       return last.claim === state.claim ? last : null;
     },
     /** Whether a later claim than this one was made. */
     isSuperseded: async (number: number) => (await store.head(claimKey(number + 1))) !== null,
     /** Writes the state. Only the replica that holds the latest claim may call it. */
     save: (state: OutboxState) => store.replace(key, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS),
-    /** Writes a batch, which counts once a saved state names it. */
+    /** Writes a batch, which takes effect once a saved state names it. */
     saveBatch: (name: string, events: readonly WaitingEvent[]) =>
       store.replace(batchKey(name), Buffer.from(JSON.stringify({ v: 1, events })), DOCUMENT_HEADERS),
-    /** Null when it is not there or damaged. */
+    /** Null when it is missing or damaged. */
     async readBatch(name: string): Promise<readonly WaitingEvent[] | null> {
       const document = await readDocument(store, batchKey(name), MAX_STATE_BYTES);
       return Array.isArray(document?.events) ? document.events : null;
     },
     deleteBatch: (name: string) => store.delete(batchKey(name)),
-    /** Deletes the batches of earlier claims that a claimed state does not name: their writer died before, or after, a state that did. */
+    /** Deletes batches of earlier claims that a claimed state does not name: their writer died before it saved or after it dropped them. */
     async deleteOtherBatches({ claim, batches }: OutboxState): Promise<void> {
       const named = new Set(batches.map(({ name }) => batchKey(name)));
       const folder = waitingFolder(subscriber);
@@ -101,7 +101,7 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
       const document = await readDocument(store, claimKey(claim));
       return typeof document?.owner === 'string' ? document.owner : null;
     },
-    /** Tells the sender, which may be another process, that the address works: its pause, if there is one, ends. */
+    /** Ends a pause of the sender, which may be another process, because the address works. */
     async endPause(): Promise<void> {
       const openSince = (await read())?.openSince ?? null;
       if (openSince === null) return;
@@ -111,7 +111,7 @@ export function createOutboxStore(store: ObjectStore, subscriber: string) {
         DOCUMENT_HEADERS,
       );
     },
-    /** `openSince` of the pause that was ended last; null without one. */
+    /** `openSince` of the last pause that `endPause` ended; null without one. */
     async endedPause(): Promise<string | null> {
       const document = await readDocument(store, endedPauseKey(subscriber));
       return typeof document?.openSince === 'string' ? document.openSince : null;

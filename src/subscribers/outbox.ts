@@ -31,7 +31,7 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
+/** Sends events to subscribers, and reads their status for all replicas. Makes no request before it is started or called. */
 export function createOutbox(options: OutboxOptions) {
   const { store, subscribers } = options;
   const { times = OUTBOX_TIMES, proxies = NO_PROXIES } = options;
@@ -56,7 +56,7 @@ export function createOutbox(options: OutboxOptions) {
     return sent;
   }
 
-  /** Sends a job's event by itself, and records it as the first attempt. */
+  /** Sends a job's event once, and records it as a first attempt. */
   async function sendJobEvent(name: string, event: JobEvent, signal: AbortSignal): Promise<SendResult> {
     const { durationMs, ...result } = await sendTimed(endpointOf(name), event, signal);
     const { at, status, error, delivered } = result;
@@ -69,7 +69,7 @@ export function createOutbox(options: OutboxOptions) {
   async function endPause(name: string): Promise<void> {
     const run = watches.get(name)?.run();
     if (run) return run.addressWorks();
-    // The event was delivered whatever this write does; without it the pause ends by itself.
+    // The event was delivered even if this write fails; the pause then ends by itself.
     await createOutboxStore(store, name)
       .endPause()
       .catch(() => undefined);
@@ -78,8 +78,8 @@ export function createOutbox(options: OutboxOptions) {
   return {
     ...createOutboxReader(store, subscribers),
     /**
-     * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
-     * deleted, and a pause of the subscriber ends, also that of another process. Rejects with `not-found` for an unknown subscriber.
+     * Makes one request with the event, within the concurrency of the subscriber. Once it is delivered, a dead event of its id is deleted,
+     * and a pause of the subscriber ends, even in another process. Rejects with `not-found` for an unknown subscriber.
      */
     async send(subscriber: string, event: ReceiverEvent, signal: AbortSignal) {
       const isOfJob = isJobEvent(event);
@@ -95,7 +95,7 @@ export function createOutbox(options: OutboxOptions) {
       }
       return attempt;
     },
-    /** Begins to send to the subscribers that no other replica sends to. */
+    /** Starts sending to the subscribers that no other replica sends to. */
     start(): void {
       for (const [name, subscriber] of Object.entries(subscribers)) {
         if (!subscriber.events.some((event) => event.startsWith('job.'))) continue;
@@ -103,11 +103,11 @@ export function createOutbox(options: OutboxOptions) {
         watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name), sent: sentLogOf(name) }));
       }
     },
-    /** A segment of the ledger was written by this process: its events are sent soon. */
+    /** Call it when this process has written a segment of the ledger: its events are then sent soon. */
     wake(): void {
       for (const watch of watches.values()) watch.run()?.wake();
     },
-    /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
+    /** Waits for requests in flight and releases the claims, so that another replica continues at once. */
     async stop(): Promise<void> {
       await Promise.all([...watches.values()].map((each) => each.stop()));
       await Promise.all([...sentLogs.values()].map((sent) => sent.flush()));

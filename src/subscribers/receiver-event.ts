@@ -27,7 +27,7 @@ export interface EventItem {
   readonly outcome: 'created' | 'identical' | 'conflict';
 }
 
-/** What the ledger says of a delivery, a recovery, an import or an erasure. */
+/** Data of a ledger line: of a delivery, a recovery, an import or an erasure. */
 export interface JobEventData {
   readonly jobId: string;
   readonly source: string | null;
@@ -54,7 +54,7 @@ export type JobEvent = CloudEvent<
   JobEventData
 >;
 
-/** An issue of the receiver that an operator should know of. */
+/** An issue of the receiver that concerns an operator. */
 export interface HealthNotice {
   /** Stable name of the issue: its code, and what it concerns, such as `events-dead:crm`. An open set. */
   readonly issue: string;

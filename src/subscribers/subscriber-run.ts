@@ -26,7 +26,7 @@ export interface OutboxTimes {
   /** Milliseconds between reads of a quiet ledger, and of a busy one. */
   readonly poll: number;
   readonly busyPoll: number;
-  /** Milliseconds between saves while something changes, and at the latest. */
+  /** Milliseconds between saves of a changing state, and of an unchanged one. */
   readonly save: number;
   readonly heartbeat: number;
   readonly retry?: RetryTimes;
@@ -44,7 +44,7 @@ export interface SubscriberRunOptions {
   /** Whether a job is erased. Rejects with `StoreError`. */
   readonly isErased: (jobId: string) => Promise<boolean>;
   readonly observer: SenderObserver;
-  /** Called with what keeps the sender from its work for a while; it goes on by itself. */
+  /** Called with a temporary error that delays the sender; it retries by itself. */
   readonly onError: (error: unknown, hour: string | null) => void;
   /** Milliseconds that requests in flight get after `stop`. */
   readonly stopWithin: number;
@@ -84,12 +84,12 @@ export class SubscriberRun {
     this.ended = this.#run();
   }
 
-  /** Reads the ledger soon: this replica has written to it. */
+  /** Reads the ledger soon, because this replica has written to it. */
   wake(): void {
     this.#wakeUp.abort();
   }
 
-  /** An operator sent an event with success: what waits goes at once. */
+  /** Retries all waiting events at once, because an operator's event was delivered. */
   addressWorks(): void {
     this.#sender.addressWorks();
   }
@@ -104,7 +104,7 @@ export class SubscriberRun {
     const { name, subscriber, store, states, endpoint, sent, isErased, observer, clock, random, times } =
       this.#options;
     const followed = scopeWithin(null, subscriber.sources);
-    // The time of retries goes on evenly, so that a clock that is set forward does not end events.
+    // Retries use a monotonic clock, so that a system clock that is set forward does not expire events.
     const began = clock() - performance.now();
     return new EventSender({
       store,
@@ -119,7 +119,7 @@ export class SubscriberRun {
       state: this.#claimed,
       documents: states,
       onError: (error) => this.#options.onError(error, null),
-      // Events of sources that the subscriber no longer follows do not wait.
+      // Drops events of sources that the subscriber no longer follows.
       findEvent: async (waiting) => (isInScope(followed, waiting.source) ? findEvent(store, waiting) : null),
       isHolding: () => performance.now() - this.#savedAt < LEASE,
       times: times.retry,
@@ -205,14 +205,14 @@ export class SubscriberRun {
     const began = performance.now();
     const state = this.#snapshot();
     const taken = [...this.#sender.takenBatches];
-    // What the position passes is on record first, so that no kill loses it.
+    // Attempts are durable before the position that passes them, so that no kill loses their record.
     await sent.flush();
     const text = JSON.stringify(state);
     if (!isLast && text === this.#saved && began - this.#savedAt < times.heartbeat) return;
     await states.save({ ...state, heartbeatAt: isLast ? null : new Date(clock()).toISOString() });
     this.#saved = text;
     this.#savedAt = began;
-    // A run that was suspended since must delete none that its successor has.
+    // A run that was suspended meanwhile must not delete batches of its successor.
     if (taken.length === 0 || (await states.isSuperseded(this.#claimed.claim))) return;
     for (const name of taken) {
       await states.deleteBatch(name).catch(() => undefined);
@@ -220,7 +220,7 @@ export class SubscriberRun {
     }
   }
 
-  /** State of one moment: lines count as read only once each of their events was sent, waits for its next attempt, or is dead. */
+  /** Consistent state: lines count as read only once each of their events was sent, waits for a retry, or is dead. */
   #snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { claim, owner, since } = this.#claimed;
     return {
@@ -233,7 +233,7 @@ export class SubscriberRun {
     };
   }
 
-  /** Another process has sent an event with success: a command, or a replica that does not hold the claim. */
+  /** Ends the pause if another process delivered an event: a command, or a replica that does not hold the claim. */
   async #endPause(): Promise<void> {
     const { openSince } = this.#sender.snapshot();
     if (openSince !== null && (await this.#options.states.endedPause()) === openSince) this.addressWorks();
@@ -241,8 +241,8 @@ export class SubscriberRun {
 }
 
 /**
- * The event that waits, read from the ledger; null when the line is gone. Throws as the store does, and when something is damaged that may
- * have the line.
+ * Reads a waiting event from the ledger; null when the line is gone. Throws `StoreError`, also when the object that may have the line is
+ * damaged.
  */
 export async function findEvent(
   store: ObjectStore,

@@ -4,27 +4,27 @@ import type { OutboxState, WaitingEvent, WaitingOfSource } from './outbox-state.
 import { originOf, type Subscriber } from './subscriber.js';
 
 /**
- * Where the sender of a subscriber is, for the sources that exist for a client of the admin port: read from the store, so that every
- * replica gives the same answer. What was sent is in the index.
+ * Progress of a subscriber's sender, for the sources that a client of the admin port may see. Read from the store, so that every replica
+ * gives the same answer. Events sent are in the index.
  */
 export interface SubscriberStatus {
   readonly name: string;
   /** Scheme, host and port of its address; the rest may be a secret. */
   readonly origin: string;
   readonly events: readonly string[];
-  /** Sources that exist for the client. Empty: all. */
+  /** Sources that the client may see. Empty: all. */
   readonly sources: readonly string[];
   /** The state cannot be read: nothing is sent, and the following fields are unknown. */
   readonly stateDamaged: boolean;
-  /** Replica that sends at present; null while none does. */
+  /** Replica that currently sends; null without one. */
   readonly sender: string | null;
-  /** ISO 8601: events before it were never sent on their own. Null before the first replica began. */
+  /** ISO 8601: earlier events were sent only by replays. Null before the first replica started. */
   readonly since: string | null;
-  /** Position in the log; null before the first replica began. */
+  /** Position in the log; null before the first replica started. */
   readonly position: LogProgress | null;
-  /** Events that failed and will be tried again: those that are due first. */
+  /** Events that wait for a retry: those due first. */
   readonly waiting: readonly WaitingEvent[];
-  /** The others, each source as often as there are batches of it. */
+  /** The other waiting events: an entry per batch and source. */
   readonly setAside: readonly WaitingOfSource[];
   /** `open`: the address fails, so that only one request at a time tries it. */
   readonly breaker: 'closed' | 'open';
@@ -34,7 +34,7 @@ export interface SubscriberStatus {
   readonly pausedUntil: string | null;
 }
 
-/** @param saved null before the first replica began */
+/** @param saved null before the first replica started */
 export function subscriberStatus(
   name: string,
   subscriber: Subscriber,

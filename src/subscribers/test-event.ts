@@ -1,6 +1,6 @@
 import type { TestEvent } from './receiver-event.js';
 
-/** @param by who sends it, as the path of its source: `/doctor` or `/admin` */
+/** @param by sender, as the source of the event: `/doctor` or `/admin` */
 export function testEvent(id: string, by: string): TestEvent {
   return {
     specversion: '1.0',

@@ -16,7 +16,7 @@ interface SubscriberWatchOptions extends Omit<SubscriberRunOptions, 'states' | '
 
 export type SubscriberWatch = ReturnType<typeof watchSubscriber>;
 
-/** Sends to a subscriber whenever no other replica does. */
+/** Sends to a subscriber as long as no other replica does. */
 export function watchSubscriber(options: SubscriberWatchOptions) {
   const { name, store, owner, observer, lease = LEASE, clock, times } = options;
   const stopping = new AbortController();
@@ -24,15 +24,15 @@ export function watchSubscriber(options: SubscriberWatchOptions) {
   const states = createOutboxStore(store, name);
   const onError = (error: unknown, hour: string | null) => observer.delayed(name, error, hour);
   let run: SubscriberRun | null = null;
-  let hasLooked = false;
+  let hasTriedClaim = false;
 
   async function claimAndRun(): Promise<void> {
     const state = (await states.read()) ?? (await begin());
-    const isFirst = !hasLooked;
+    const isFirst = !hasTriedClaim;
     if ((await states.isSuperseded(state.claim)) && (await skipDeadClaim(state, isFirst))) return;
     const seen = isFirst && state.owner === owner ? { ...state, heartbeatAt: null } : state;
     const claimed = await takeOver(seen);
-    hasLooked = true;
+    hasTriedClaim = true;
     if (claimed === null) return;
     if (stopping.signal.aborted) return states.save({ ...claimed, heartbeatAt: null });
     run = new SubscriberRun({ ...options, states, observer: observer.events(name), onError }, claimed);
@@ -53,11 +53,11 @@ export function watchSubscriber(options: SubscriberWatchOptions) {
     return claimed;
   }
 
-  /** A claim ends its predecessor. When its own replica died before it saved a state, nobody would send. */
+  /** Skips a claim whose replica died before it saved a state: a claim stops its predecessor, so otherwise no replica would send. */
   async function skipDeadClaim(state: OutboxState, isFirst: boolean): Promise<boolean> {
     const claim = state.claim + 1;
     if (!leases.isClaimDead(name, claim)) {
-      // The process of this name that died before this one began does not come back.
+      // An earlier process of this replica name died and does not come back.
       const isOwn = isFirst && (await states.claimant(claim)) === owner;
       if (!isOwn) return false;
     }

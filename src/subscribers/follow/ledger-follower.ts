@@ -15,12 +15,12 @@ interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly clock: () => number;
 }
 
-/** Milliseconds until the first further attempt at what could not be read. */
+/** Milliseconds until segments that could not be read are retried for the first time. */
 const RETRY = 10_000;
-/** Milliseconds between listings of the hours that were read last. */
-const LATE = 24 * HOUR;
+/** Milliseconds between checks of passed hours for late segments. */
+const LATE_CHECK_EVERY = 24 * HOUR;
 
-/** Start of a subscription: behind everything that is written. */
+/** Start of a subscription: the end of the log. */
 export async function beginningOf(store: ObjectStore, clock: number): Promise<LogProgress> {
   const time = clock + store.clockOffset();
   const hours = openHours(time).map(async (hour) => [hour, await lastNumbers(store, hour)] as const);
@@ -39,20 +39,20 @@ async function lastNumbers(store: ObjectStore, hour: string): Promise<Record<str
 }
 
 /**
- * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired as long as its hour is one of the last 72:
- * the former within a day.
+ * Reads every line of the ledger. Segments that appear late are read within a day, and repaired ones are retried, as long as their hour is
+ * one of the last 72.
  */
 export function createLedgerFollower({ store, state, clock, onFault }: FollowerOptions) {
   const place = placeAt(state);
   const reading = { store, place, onFault };
   const isRetryDue = createRetryPace();
-  let lookedForLateAt = Number.NEGATIVE_INFINITY;
+  let lateCheckAt = Number.NEGATIVE_INFINITY;
 
-  /** The store's time: whether an hour is whole goes by it. */
+  /** The store's time, which determines whether an hour is whole. */
   const now = storeClock(store, clock);
   const log = createLogFollower({ store, hours: place.hours, clock: now, onLost, onUnlisted: onFault });
 
-  /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: what is missing is asked for again. */
+  /** Lost segments of a whole hour are not reported: it may have been merged meanwhile, and they are retried. */
   function onLost(lost: LostSegments): void {
     if (!isWhole(lost.hour, now())) onFault(lost.hour, new Error(describeLost(lost)));
   }
@@ -64,15 +64,18 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
     yield* linesByNumber(log.newSegments());
     const lacking = lackingHours(place);
     if (isRetryDue([...lacking], time, RETRY)) yield* readAgain(reading, lacking);
-    if (Math.abs(time - lookedForLateAt) < LATE) return;
+    if (Math.abs(time - lateCheckAt) < LATE_CHECK_EVERY) return;
     yield* readAgain(reading, hoursInOrder(store, 'oldest', place.before - LISTED_AGAIN, place.before - 1));
-    lookedForLateAt = time;
+    lateCheckAt = time;
   }
 
   return {
-    /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
+    /**
+     * Lines since the last call. A part counts as read once the next one is requested; otherwise it is yielded again. Throws `StoreError`;
+     * the next call continues.
+     */
     newLines,
-    /** Position before the lines that were returned last, until the next ones are requested. */
+    /** Position before the part that was yielded last, until the next one is requested. */
     progress: () => progressOf(place),
   };
 }

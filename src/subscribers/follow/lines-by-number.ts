@@ -10,7 +10,7 @@ export interface SegmentLines {
   readonly lines: readonly LedgerLine[];
 }
 
-/** The lines of segments, each brought again unless the next ones are asked for. Lines that cannot be read are left out. */
+/** The lines of segments. A segment counts as read once the next one is requested. Unreadable lines are skipped. */
 export async function* linesByNumber(segments: AsyncIterable<NewSegment>): AsyncGenerator<SegmentLines> {
   const pause = cooperativeYield();
   for await (const { place, writer, number, segment } of segments) {

@@ -5,30 +5,29 @@ import { type HourPosition, hourPosition } from '../../ledger/log/hour-position.
 /** The last number of each writer. */
 type Numbers = Readonly<Record<string, number>>;
 
-/** Numbers and gaps of passed hours that a state has: some hundred kilobytes. Without those of an hour it is not listed again. */
+/** Bounds numbers and gaps of passed hours in a state to some hundred kilobytes. An hour without numbers is not checked again. */
 const MAX_NUMBERS = 5_000;
 
-/** Position in the log, as the state of a subscriber has it. */
+/** Position in the log, as saved in the state of a subscriber. */
 export interface LogProgress {
-  /** The hours that began before were passed; in milliseconds since the epoch. */
+  /** Watermark in milliseconds since the epoch: hours that began earlier were passed, which means read to their end. */
   readonly before: number;
-  /** The hours behind, up to these numbers. */
+  /** Last number read of each writer, in hours after the watermark. */
   readonly hours: Readonly<Record<string, Numbers>>;
-  /** The hours that were passed last, up to these numbers: what appears there late is behind them. */
+  /** Last number read of each writer, in the hours passed last: segments that appear late have higher numbers. */
   readonly passed: Readonly<Record<string, Numbers>>;
-  /** Numbers up to those, of hours of both kinds, that were missing or could not be read. */
+  /** Gaps below these numbers, in both kinds of hours: segments that were missing or unreadable. */
   readonly missing: Readonly<Record<string, readonly Gap[]>>;
 }
-
-/** The same while it moves. */
+/** Mutable form of `LogProgress`. */
 export interface LogPlace {
   before: number;
   readonly hours: Map<string, HourPosition>;
-  /** These two are replaced, never changed: many progresses have them. */
+  /** This and `missing` are replaced, never mutated: snapshots share them. */
   passed: LogProgress['passed'];
-  /** Of passed hours. */
+  /** Gaps of passed hours only. */
   missing: LogProgress['missing'];
-  /** Passed hours of which something is damaged, so that nobody knows what they lack. A sender that begins reads all passed hours again. */
+  /** Passed hours with damaged objects, whose gaps are unknown. Not saved: a sender that starts checks all passed hours. */
   readonly unread: Set<string>;
 }
 
@@ -51,13 +50,13 @@ export function progressOf({ before, hours, passed, missing }: LogPlace): LogPro
   };
 }
 
-/** What was read of an hour; null for one that was passed too long ago. */
+/** Position in an hour; null for one that was passed too long ago. */
 export function positionIn({ hours, passed, missing }: LogPlace, hour: string): HourPosition | null {
   const numbers = passed[hour];
   return hours.get(hour) ?? (numbers === undefined ? null : hourPosition(hour, numbers, missing[hour]));
 }
 
-/** The hours that lack something. */
+/** Hours with gaps or damage. */
 export function lackingHours({ hours, missing, unread }: LogPlace): Set<string> {
   const open = [...hours.values()].filter((each) => each.missing.length > 0);
   return new Set([...unread, ...Object.keys(missing), ...open.map(({ hour }) => hour)]);
@@ -73,7 +72,7 @@ export function pass(place: LogPlace, time: number): void {
 }
 
 /**
- * The clock was set back, perhaps while nobody followed: the last hour known from before, and those behind it, are read on.
+ * Moves the watermark back after the clock was set back: reading continues with the last known hour before `time` and those after it.
  *
  * @param time start of the first open hour, in milliseconds since the epoch
  */
@@ -89,7 +88,7 @@ export function reopen(place: LogPlace, time: number): void {
   keepOnly(place, new Set(passed.map(([hour]) => hour).filter((hour) => startOfHour(hour) < first)));
 }
 
-/** Notes what was read of an hour that is passed. */
+/** Saves the position in a passed hour. */
 export function keepPassed(place: LogPlace, { hour, read, missing }: HourPosition): void {
   place.passed = { ...place.passed, [hour]: Object.fromEntries(read) };
   const { [hour]: _, ...others } = place.missing;
@@ -97,8 +96,8 @@ export function keepPassed(place: LogPlace, { hour, read, missing }: HourPositio
 }
 
 /**
- * Keeps the hours since an instant, and the last one before that has numbers, for a clock that is set back; as long as their numbers are
- * not too many.
+ * Keeps the passed hours since an instant, and the last one before it that has numbers, in case the clock is set back; at most
+ * `MAX_NUMBERS`.
  */
 function forgetOldest(place: LogPlace, since: number): void {
   const kept = new Set<string>();

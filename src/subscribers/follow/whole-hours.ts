@@ -13,13 +13,13 @@ import { keepPassed, type LogPlace, pass, positionIn } from './log-place.js';
 export interface LogReading {
   readonly store: ObjectStore;
   readonly place: LogPlace;
-  /** Called with what keeps lines from being read; all others are. */
+  /** Called when lines cannot be read; reading continues with the others. */
   readonly onFault: (hour: string, error: Error) => void;
 }
 
 type Lines = AsyncGenerator<SegmentLines>;
 
-/** What was not read of the hours before an instant. Throws `PartialListingError` before it passes over an hour. */
+/** Unread lines of the hours before an instant. Throws `PartialListingError` rather than skip an hour. */
 export async function* readWholeHours(reading: LogReading, end: number): Lines {
   const { store, place } = reading;
   if (place.before >= end) return;
@@ -27,7 +27,7 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
     const numbers = followedHour(place.hours, hour);
     const named: NamedHour[] = [];
     yield* linesByNumber(
-      // What is damaged may be brought back: the hour is read again then.
+      // A damaged object may be restored, so the hour is read again.
       restOf(reading, numbers, () => void place.unread.add(hour), named),
     );
     await assertListed(store, named, place.before);
@@ -36,7 +36,7 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   pass(place, end);
 }
 
-/** What is there by now of hours that were read: it was missing or damaged, or appeared late. */
+/** Lines of passed hours that were missing or damaged, or that appeared late, if they can be read now. */
 export async function* readAgain(
   reading: LogReading,
   hours: AsyncIterable<string> | Iterable<string>,

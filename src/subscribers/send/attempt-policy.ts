@@ -2,7 +2,7 @@ import { pauseAfterFailures } from '../../lib/time/retry.js';
 import type { Attempt } from '../dead-event.js';
 import type { SendResult } from './endpoint.js';
 
-/** How long and how often an event is tried again, in milliseconds. */
+/** Backoff of retries, in milliseconds. */
 export interface RetryTimes {
   readonly firstPause: number;
   readonly longestPause: number;
@@ -16,25 +16,24 @@ export const RETRY_TIMES: RetryTimes = {
   total: 24 * 3_600_000,
 };
 
-/** What an answer means for the event. */
-type AttemptOutcome = 'delivered' | 'again' | 'rejected';
+type AttemptOutcome = 'delivered' | 'retry' | 'rejected';
 
 /**
- * Only 410 is final. An ingress without pods answers 404, a rotated secret 401, a firewall a page: that is when events must not be
- * lost.
+ * Only 410 is final. An ingress without pods answers 404, a rotated secret gives 401, a firewall sends a page: events must survive such
+ * faults.
  */
 export function attemptOutcomeOf({ delivered, status }: SendResult): AttemptOutcome {
   if (delivered) return 'delivered';
-  return status === GONE ? 'rejected' : 'again';
+  return status === GONE ? 'rejected' : 'retry';
 }
 
-/** Whether the answer is of a fault that may pass without anybody's doing. */
+/** Whether the status is of a fault that may end without intervention. */
 export function isTemporary(status: number): boolean {
   return [408, 425, 429].includes(status) || status >= 500;
 }
 
 export const GONE = 410;
-/** Milliseconds for which a subscriber that is gone is left alone; each further event would end as well. */
+/** Milliseconds of pause after a 410; each further event would be rejected as well. */
 export const GONE_PAUSE = 300_000;
 
 interface FailedEvent {
@@ -45,7 +44,7 @@ interface FailedEvent {
 }
 
 /**
- * When an event is tried again, in milliseconds since the epoch; null when its time is over. Half of each pause is random.
+ * Time of the next retry, in milliseconds since the epoch; null when the event has expired. Half of each pause is random.
  *
  * @param random in [0, 1)
  */
@@ -65,7 +64,7 @@ export function nextTry(
 const FIRST_ATTEMPTS = 4;
 const LAST_ATTEMPTS = 4;
 
-/** The first and the last attempts. */
+/** Adds an attempt and keeps the first four and the last four. */
 export function withAttempt(history: readonly Attempt[], attempt: Attempt): Attempt[] {
   const all = [...history, attempt];
   if (all.length <= FIRST_ATTEMPTS + LAST_ATTEMPTS) return all;

@@ -12,19 +12,19 @@ interface BreakerOptions {
   /** Pause before the first probe, in milliseconds; doubles with each that fails. Default 5,000. */
   readonly firstPause?: number | undefined;
   /**
-   * Milliseconds since the epoch: the breaker of the replica that was here before was open. This one probes at once: the address may
-   * have been corrected.
+   * Milliseconds since the epoch at which the breaker of the previous sender opened. This one probes at once, because the address may have
+   * been corrected.
    */
   readonly openSince?: number | null;
 }
 
-/** Failures in a row that open it. */
+/** Consecutive failures that open it. */
 const FAILURES = 5;
 const LONGEST_PAUSE = 300_000;
-/** Upper bound of what a `Retry-After` stops. */
+/** Longest pause by a `Retry-After`. */
 const LONGEST_RETRY_AFTER = 3_600_000;
 
-/** Stops sending to an address that fails: while it is open, one request at a time tries whether it works again. */
+/** Circuit breaker of an address: while it is open, one request at a time probes whether the address works again. */
 export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...options }: BreakerOptions) {
   let openSince = options.openSince ?? null;
   let failures = openSince === null ? 0 : FAILURES;
@@ -36,11 +36,11 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
     get openSince(): number | null {
       return openSince;
     },
-    /** While it is open: nothing is sent before, in milliseconds since the epoch. Null while it is closed. */
+    /** Time of the next probe, in milliseconds since the epoch; null while it is closed. */
     get pausedUntil(): number | null {
       return openSince === null ? null : pausedUntil;
     },
-    /** When the next request may begin, given those in flight; Infinity when one has to end first. */
+    /** When the next request may start, given those in flight; Infinity when one must finish first. */
     mayStartAt(inFlight: number): number {
       if (openSince === null) return 0;
       return inFlight > 0 ? Number.POSITIVE_INFINITY : pausedUntil;
@@ -53,13 +53,13 @@ export function createBreaker({ clock, random, onChange, firstPause = 5_000, ...
       onChange(false);
     },
     /**
-     * @param retryAfterMs for how long the address asks not to be sent anything
-     * @param firstTriedAt of the event, in milliseconds since the epoch: one that failed before another was accepted fails by itself, which
-     *   does not open the breaker
+     * @param retryAfterMs pause that the address asks for
+     * @param firstTriedAt first attempt of the event, in milliseconds since the epoch. If another event was accepted since, the fault is in
+     *   this event, and does not open the breaker
      */
     failed(retryAfterMs: number | null, firstTriedAt: number): void {
       const isOwn = firstTriedAt < acceptedAt;
-      // Nothing begins during a pause: what fails then was in flight before, and shows nothing new.
+      // No request starts during a pause: one that fails then was in flight before, and proves nothing new.
       if (retryAfterMs === null && (openSince === null ? isOwn : clock() < pausedUntil)) return;
       failures += 1;
       if (failures < FAILURES && retryAfterMs === null) return;

@@ -12,19 +12,19 @@ import type { ReceiverEvent } from '../receiver-event.js';
 import type { Subscriber } from '../subscriber.js';
 import { eventBody } from './event-body.js';
 
-/** What became of one request. */
+/** Result of one request. */
 export interface SendResult extends Attempt {
   /** The answer was 2xx. */
   readonly delivered: boolean;
-  /** Milliseconds for which the subscriber asks not to be sent anything; null when it does not ask. */
+  /** Pause that the subscriber asks for, in milliseconds; null without one. */
   readonly retryAfterMs: number | null;
 }
 
 export type Endpoint = ReturnType<typeof createEndpoint>;
 
-/** Bytes of a response that are read so that its connection can be used again. */
+/** Bytes of a response that are read so that its connection can be reused. */
 const RESPONSE_BYTES = 64 * 1024;
-/** Characters of a response that are kept, for operators: it often says what is wrong. */
+/** Characters of a response that are kept for operators: it often names the fault. */
 const ANSWER_LENGTH = 200;
 const CONNECT_TIMEOUT = 10_000;
 /** Milliseconds. Standard Webhooks asks senders to wait 15 to 30 s. */
@@ -58,12 +58,12 @@ export function createEndpoint(subscriber: Subscriber, proxies: ProxySettings) {
   return {
     /** Makes one request. Never rejects: what fails is in the result; after an abort its `error` is `aborted`. */
     send: (event: ReceiverEvent, signal: AbortSignal) => limit(() => sendNow(event, signal)),
-    /** Ends idle connections. Requests in flight are cut. */
+    /** Closes all connections; requests in flight are aborted. */
     close: () => agent.destroy(),
   };
 }
 
-/** undici follows no redirects unless it is asked to: a redirect is a failure like any other. */
+/** undici follows no redirects by default: a redirect is a failure like any other. */
 async function postEvent(
   dispatcher: Dispatcher,
   { url, secrets, format }: Subscriber,
@@ -88,7 +88,7 @@ async function postEvent(
   const { statusCode: status, headers } = response;
   const delivered = status >= 200 && status < 300;
   const answer = delivered ? '' : await beginningOf(response.body);
-  // The status decides. A body that breaks off or does not end changes nothing.
+  // Only the status counts, not a body that is truncated or does not end.
   await response.body.dump({ limit: RESPONSE_BYTES, signal }).catch(() => undefined);
   return {
     delivered,
@@ -109,7 +109,7 @@ function signatures(id: string, body: Buffer, secrets: readonly string[]): Recor
   };
 }
 
-/** Answer as one line of text; empty when nothing legible came. The rest stays unread. */
+/** Beginning of the answer as one line of text; empty when it has none. The rest stays unread. */
 async function beginningOf(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -120,7 +120,7 @@ async function beginningOf(body: Readable): Promise<string> {
       if (bytes >= 4 * ANSWER_LENGTH) break;
     }
   } catch {
-    // What came before it broke off is what there is.
+    // Keeps the bytes before the error.
   }
   return terminalLine(Buffer.concat(chunks).toString()).slice(0, ANSWER_LENGTH);
 }
@@ -130,7 +130,7 @@ function errorCode(error: unknown): string {
   const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: unknown };
   if (name === 'TimeoutError' || (typeof code === 'string' && /TIMEDOUT|TIMEOUT/.test(code)))
     return 'timeout';
-  // A connection that ended is undici's own; of others the system has a code that operators know.
+  // Codes of the system, which operators know, but not undici's own.
   if (typeof code === 'string' && /^(?!UND_)[A-Z][A-Z0-9_]{1,63}$/.test(code)) return code;
   return cause === undefined ? 'network' : errorCode(cause);
 }

@@ -20,9 +20,9 @@ export interface EventTask {
   readonly event: JobEvent;
   /** Place of the ledger line. */
   readonly segment: SegmentPlace;
-  /** Whether that line is the event's own, and no repetition. */
+  /** Whether that line is the event's own, not a repetition. */
   readonly isOwnLine: boolean;
-  /** Where the log is read again from, as long as the event was neither sent nor waits for its next attempt. */
+  /** Position to resume the log from as long as the event was neither sent nor waits for a retry. */
   readonly from: LogProgress;
 }
 
@@ -35,17 +35,17 @@ export interface AttemptOptions {
   readonly breaker: Pick<Breaker, 'succeeded' | 'failed'>;
   /** Whether a job is erased. Rejects with `StoreError`. */
   readonly isErased: (jobId: string) => Promise<boolean>;
-  /** Reads an event that waits from the ledger; null when it is not there any more. */
+  /** Reads a waiting event from the ledger; null when it is not there any more. */
   readonly findEvent: (waiting: WaitingEvent) => Promise<JobEvent | null>;
   readonly observer: SenderObserver;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: () => number;
   readonly times: RetryTimes;
-  /** Cuts requests. */
+  /** Aborts requests. */
   readonly signal: AbortSignal;
   readonly hasStopped: () => boolean;
-  /** Called once an event is dead, or will not be because the sender has stopped. */
+  /** Called once a dead event was written, or was not because the sender has stopped. */
   readonly onEnded: () => void;
 }
 
@@ -53,14 +53,13 @@ interface TimedResult extends SendResult {
   readonly durationMs: number;
 }
 
-/** Single attempts to send an event, and what their results mean for it. */
+/** Makes single attempts to send events, and applies their results. */
 export function createEventAttempts(options: AttemptOptions) {
   const { subscriber, endpoint, store, sent, waiting, breaker, observer, clock, random, times, signal } =
     options;
   let lastFailure: Attempt | null = null;
   const trying = new Set<EventTask>();
-
-  /** Whether an erasure has deleted what the event announces. */
+  /** Whether the job of the event was erased; false for the announcement of an erasure. */
   async function isOfErasedJob(event: JobEvent): Promise<boolean> {
     return isErasable(event) && (await options.isErased(event.data.jobId));
   }
@@ -69,18 +68,18 @@ export function createEventAttempts(options: AttemptOptions) {
     const { event, segment } = task;
     const place = task.isOwnLine ? segmentKey(segment) : null;
     trying.add(task);
-    // Without the store nobody knows; a subscriber ignores what comes after `job.erased`.
+    // If the store fails, the event is sent: a subscriber ignores events after `job.erased`.
     const isGone = await isOfErasedJob(event).catch(() => false);
-    // It may wait: the same line again, from a range of segments that is read once more.
+    // The line may have been read again while its event waits for a retry.
     if (isGone) drop(event, 0, place);
     else if (waiting.get(event.id) === undefined) {
       const firstTriedAt = clock();
       const result = await sendTimed(endpoint, event, signal);
-      // What was cut short stays untried, and is sent again by the next replica.
-      if (isCut(result)) return;
+      // An aborted event stays untried, and the next replica sends it.
+      if (isAborted(result)) return;
       const { id, time: receivedAt, data } = event;
       const line = { id, jobId: data.jobId, segment, receivedAt, source: data.source };
-      take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result, place);
+      applyResult({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result, place);
     }
     trying.delete(task);
   }
@@ -97,30 +96,35 @@ export function createEventAttempts(options: AttemptOptions) {
       waiting.put(state, { event });
       if (state.ended !== undefined) return await end(state, event, state.ended);
       const result = await sendTimed(endpoint, event, signal);
-      if (!isCut(result)) take(state, event, result, null);
+      if (!isAborted(result)) applyResult(state, event, result, null);
     } catch {
       waiting.put({ ...state, nextTryAt: clock() + times.firstPause });
     } finally {
-      const left = waiting.get(state.id);
-      if (left) waiting.put(left.state, { busy: left.state.ended !== undefined });
+      const remaining = waiting.get(state.id);
+      if (remaining) waiting.put(remaining.state, { busy: remaining.state.ended !== undefined });
     }
   }
 
   function drop(event: JobEvent, attempt: number, line: string | null): void {
     const at = new Date(clock()).toISOString();
-    const nothing = { status: null, error: null, durationMs: 0 };
-    sent.record({ ...sentFields(event), at, ...nothing, attempt, ended: 'dropped', line });
+    const noRequest = { status: null, error: null, durationMs: 0 };
+    sent.record({ ...sentFields(event), at, ...noRequest, attempt, ended: 'dropped', line });
   }
 
   /** @param place key of the segment of the event's own line, for its first attempt */
-  function take(before: WaitingEvent, event: JobEvent, result: TimedResult, place: string | null): void {
-    const verdict = attemptOutcomeOf(result);
+  function applyResult(
+    before: WaitingEvent,
+    event: JobEvent,
+    result: TimedResult,
+    place: string | null,
+  ): void {
+    const outcome = attemptOutcomeOf(result);
     const record = (ended: EventEnd | null) => {
       const { at, status, error, durationMs } = result;
       const attempt = before.attempts + 1;
       sent.record({ ...sentFields(event), at, status, error, attempt, ended, durationMs, line: place });
     };
-    if (verdict === 'delivered') {
+    if (outcome === 'delivered') {
       record('delivered');
       waiting.delete(before.id);
       observer.sent(event);
@@ -128,22 +132,23 @@ export function createEventAttempts(options: AttemptOptions) {
     }
     const { at, status, error, answer } = result;
     lastFailure = { at, status, error, ...(answer !== undefined && { answer }) };
-    breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs, before.firstTriedAt);
+    breaker.failed(outcome === 'rejected' ? GONE_PAUSE : result.retryAfterMs, before.firstTriedAt);
     const now = clock();
     const history = withAttempt(before.history, lastFailure);
     const state = { ...before, attempts: before.attempts + 1, history };
-    const nextTryAt = verdict === 'again' ? nextTry(state, now, result.retryAfterMs, random(), times) : null;
+    const nextTryAt = outcome === 'retry' ? nextTry(state, now, result.retryAfterMs, random(), times) : null;
     if (nextTryAt !== null) {
       record(null);
       return waiting.put({ ...state, nextTryAt }, { event });
     }
-    const ended = { ...state, nextTryAt: now, ended: verdict === 'again' ? 'expired' : 'rejected' } as const;
-    record(ended.ended);
+    const reason = outcome === 'retry' ? 'expired' : 'rejected';
+    const ended = { ...state, nextTryAt: now, ended: reason } as const;
+    record(reason);
     waiting.put(ended, { event, busy: true });
-    void end(ended, event, ended.ended);
+    void end(ended, event, reason);
   }
 
-  /** The event stays in the state until its dead event is durable. */
+  /** Writes the dead event, with retries. The event stays in the state until then. */
   async function end(state: WaitingEvent, event: JobEvent, reason: DeadEvent['reason']): Promise<void> {
     const ending: DeadEvent = {
       v: 1,
@@ -169,17 +174,17 @@ export function createEventAttempts(options: AttemptOptions) {
   }
 
   return {
-    /** Tries a new event. */
+    /** First attempt at a new event. */
     tryFirst,
     tryAgain,
-    /** New events that are being tried, and those whose request was cut. */
+    /** New events in flight, and those whose request was aborted. */
     trying,
     /** The last attempt that failed in this process; null without one. */
     lastFailure: () => lastFailure,
   };
 }
 
-/** Makes one request with an event, and takes its time. Never rejects. */
+/** Makes one request with an event, and measures its duration. Never rejects. */
 export async function sendTimed(
   endpoint: Pick<Endpoint, 'send'>,
   event: JobEvent,
@@ -190,13 +195,13 @@ export async function sendTimed(
   return { ...result, durationMs: Math.round(performance.now() - began) };
 }
 
-/** What a line of an attempt says of its event. */
+/** Fields of the event in the record of an attempt. */
 export function sentFields(event: JobEvent): Pick<SentAttempt, 'event' | 'jobId' | 'source' | 'type'> {
   const { jobId, source } = event.data;
   return { event: event.id, jobId, source, type: eventName(event) };
 }
 
-/** Whether `stop` of the sender cut the request. */
-function isCut({ error }: SendResult): boolean {
+/** Whether `stop` of the sender aborted the request. */
+function isAborted({ error }: SendResult): boolean {
   return error === 'aborted';
 }

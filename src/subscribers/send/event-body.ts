@@ -1,7 +1,7 @@
 import { isUnsuccessful } from '../../domain/job.js';
 import type { JobEvent, ReceiverEvent } from '../receiver-event.js';
 
-/** What a subscriber is sent: the event itself, or a message for people. */
+/** Format of requests: the event itself, or a message for people. */
 export type EventFormat = 'cloudevents' | 'slack';
 
 interface EventBody {
@@ -36,7 +36,7 @@ function messageOf(event: ReceiverEvent): string {
   }
 }
 
-/** Says first what became of the job, then what became of what it brought: a failed job may have stored its jobinfo. */
+/** The job's end first, then the outcome of its items: a failed job may have stored its jobinfo. */
 function jobMessage({ type, data: { jobId, source, status, outcome } }: JobEvent): string {
   const job = `Job ${jobId}${source === null ? '' : ` of ${source}`}`;
   switch (type) {

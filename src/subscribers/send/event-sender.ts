@@ -16,18 +16,18 @@ interface SenderOptions
   readonly maxInFlight: number;
   readonly state: WaitingEventsOptions['state'] & Pick<OutboxState, 'openSince'>;
   readonly documents: WaitingEventsOptions['documents'];
-  /** Called with what keeps events that wait outside memory. */
+  /** Called when waiting events cannot be moved to or from a batch. */
   readonly onError: (error: unknown) => void;
   /** Whether this replica certainly still holds the claim. */
   readonly isHolding: () => boolean;
   readonly times?: RetryTimes | undefined;
 }
 
-/** Events that may wait in memory. Beyond it nothing new is sent, until others are set aside. */
+/** Waiting events in memory. Beyond it no new event is sent, until others are moved to a batch. */
 const MAX_WAITING = 200;
-/** New events for each one that waited, while the address fails: whether it works shows a new one best. */
+/** New events for each retry while the breaker is open: a new event is the best probe of the address. */
 const FIRSTS_WHILE_OPEN = 3;
-/** Milliseconds until a replica that may have lost its claim looks again whether it may send. */
+/** Milliseconds until a replica that may have lost its claim checks again whether it may send. */
 const HOLD_PAUSE = 500;
 
 /** Sends the events of one subscriber: new ones in the order in which they are read, failed ones when they are due. */
@@ -40,7 +40,7 @@ export class EventSender {
   readonly #aborting = new AbortController();
   readonly #changes = new EventEmitter();
   #inFlight = 0;
-  /** New events that were tried since one that had waited was. */
+  /** New events tried since the last retry. */
   #firsts = 0;
   #stopped = false;
   #isMoving = false;
@@ -63,7 +63,7 @@ export class EventSender {
     this.#pump();
   }
 
-  /** Takes events of a part of the ledger. Resolves once there is room for more; rejects after `stop`. */
+  /** Queues events of a part of the ledger. Resolves once there is room for more; rejects after `stop`. */
   async accept(tasks: readonly EventTask[]): Promise<void> {
     const lowMark = Math.max(32, this.#options.maxInFlight * 2);
     this.#queue.push(...tasks);
@@ -74,7 +74,7 @@ export class EventSender {
     }
   }
 
-  /** The event that was accepted first, of those that were not tried yet or are being tried; null without one. */
+  /** The oldest accepted event that is not tried yet or in flight; null without one. */
   oldestUntried(): EventTask | null {
     const [first = this.#queue[0] ?? null] = this.#attempts.trying;
     return first;
@@ -89,18 +89,18 @@ export class EventSender {
     };
   }
 
-  /** Batches whose events the snapshot has, so that their documents may go once it is saved. */
+  /** Batches whose events are in the snapshot: their documents may be deleted once it is saved. */
   get takenBatches(): Set<string> {
     return this.#waiting.taken;
   }
 
-  /** An event was sent by other means: nothing is held back any more. */
+  /** Closes the breaker, because an event was delivered by other means. */
   addressWorks(): void {
     this.#breaker.succeeded();
     this.#next();
   }
 
-  /** Begins no further requests, and cuts those that have not ended in time. Resolves when none is in flight. */
+  /** Starts no further requests, and aborts those that have not ended in time. Resolves when none is in flight. */
   async stop(withinMs: number): Promise<void> {
     this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);
@@ -121,7 +121,7 @@ export class EventSender {
       openSince: openSince === null ? null : Date.parse(openSince),
       onChange: (isOpen) => {
         observer.breaker(isOpen, this.#attempts.lastFailure());
-        // The address works again: what failed because it did not is due.
+        // The address works again, so events that failed because of it are due.
         if (!isOpen) this.#waiting.makeDue(clock());
       },
     });
@@ -145,12 +145,12 @@ export class EventSender {
         break;
       }
       const move = this.#isMoving ? null : this.#waiting.move(now);
-      if (move !== null) void this.#moved(move);
+      if (move !== null) void this.#finishMove(move);
       const due = this.#waiting.next();
       const isOpen = this.#breaker.openSince !== null;
       const mayTryFirst =
         this.#queue.length > 0 && this.#waiting.size + this.#attempts.trying.size < MAX_WAITING;
-      // Events that always fail hold up no others.
+      // New events alternate with retries, so that events that always fail hold up no others.
       const isTurnOfFirst = mayTryFirst && this.#firsts < (isOpen ? FIRSTS_WHILE_OPEN : 1);
       if (due !== null && !isTurnOfFirst && (due.state.nextTryAt <= now || isOpen)) {
         this.#firsts = 0;
@@ -169,7 +169,7 @@ export class EventSender {
       this.#timer = setTimeout(() => this.#pump(), Math.min(Math.max(1, pause), 60_000)).unref();
   }
 
-  async #moved(move: Promise<void>): Promise<void> {
+  async #finishMove(move: Promise<void>): Promise<void> {
     const { onError, times = RETRY_TIMES } = this.#options;
     this.#isMoving = true;
     await move.catch(async (error: unknown) => {

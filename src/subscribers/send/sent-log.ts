@@ -20,13 +20,13 @@ export interface SentLogOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Attempts that wait for the store. Beyond it the oldest are lost: whether their events were sent is then unknown. */
+/** Records that wait for the store. Beyond it the oldest are lost: whether their events were sent is then unknown. */
 const MOST_WAITING = 10_000;
 /** Milliseconds: the position of the sender waits for the segment, and must not lose its lease. */
 const DEADLINE = 5_000;
 const RETRY = 30_000;
 
-/** What was sent to one subscriber by this process, written as segments below `outbox/<subscriber>/sent/`. */
+/** Writes the attempts of this process to one subscriber as segments below `outbox/<subscriber>/sent/`. */
 export function createSentLog(options: SentLogOptions) {
   const { interval, retry = RETRY, onError } = options;
   const writer = createSegmentWriter({ ...options, deadline: DEADLINE });
@@ -37,7 +37,7 @@ export function createSentLog(options: SentLogOptions) {
   let isFailing = false;
 
   async function write(): Promise<void> {
-    // A timer counts from when its turn of the event loop began, so that it can end too early.
+    // A timer may fire early, because it counts from the start of its turn of the event loop.
     while (performance.now() < begunAt + interval)
       await sleep(Math.max(0, begunAt + interval - performance.now()));
     begunAt = performance.now();
@@ -56,31 +56,31 @@ export function createSentLog(options: SentLogOptions) {
   async function flush(): Promise<void> {
     if (timer) clearTimeout(timer);
     timer = null;
-    // What is recorded during a write goes with the next one.
+    // Attempts recorded during a write go with the next one.
     while (flushing !== null) await flushing;
     if (waiting.length === 0) return;
-    if (isFailing && performance.now() - begunAt < retry) return plan(retry);
+    if (isFailing && performance.now() - begunAt < retry) return schedule(retry);
     flushing = write().finally(() => {
       flushing = null;
     });
     await flushing;
-    if (waiting.length > 0) plan(isFailing ? retry : interval);
+    if (waiting.length > 0) schedule(isFailing ? retry : interval);
   }
 
-  function plan(pause: number): void {
+  function schedule(pause: number): void {
     timer ??= setTimeout(() => void flush(), pause).unref();
   }
 
   return {
-    /** The attempt is written soon. Never throws. */
+    /** Queues the attempt for the next segment. Never throws. */
     record(attempt: Omit<SentAttempt, 'v'>): void {
       waiting.push(JSON.stringify({ v: 1, ...attempt } satisfies SentAttempt));
       if (waiting.length > MOST_WAITING) waiting.shift();
-      plan(interval);
+      schedule(interval);
     },
     /**
-     * Settles when everything that was recorded is durable, or could not be written: it is kept for another try then. Never rejects. A
-     * store that refused the last try is not asked again at once.
+     * Settles when everything recorded is durable, or could not be written and is kept for a retry. Never rejects. After a failure the next
+     * attempt waits for `retry`.
      */
     flush,
   };

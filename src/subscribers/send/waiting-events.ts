@@ -4,7 +4,7 @@ import type { OutboxStore } from '../outbox-store.js';
 import type { JobEvent } from '../receiver-event.js';
 import type { RetryTimes } from './attempt-policy.js';
 
-/** An event that failed and is tried again, or whose dead event is being written. */
+/** An event that waits for a retry, or whose dead event is being written. */
 export interface Waiting {
   readonly state: WaitingEvent;
   /** Null after a take-over, until it was read. */
@@ -24,14 +24,14 @@ export type WaitingEvents = ReturnType<typeof createWaitingEvents>;
 
 /** Events of one batch. */
 const BATCH = 100;
-/** Idle events in memory from which on those that are due last become a batch. */
+/** Idle events in memory at which those due last are moved to a batch. */
 const CROWDED = 150;
-/** Some hundred kilobytes of the state. Without further batches memory fills, and nothing new is sent. */
+/** Bounds batches in the state to some hundred kilobytes. When it is reached, memory fills, and no new event is sent. */
 const MAX_BATCHES = 1_000;
 
 /**
- * The events that wait: those that are due first in memory, and in the state, the others in batches. A batch is written before a state
- * names it, and read back once it is due. Its document may go once a saved state has its events again.
+ * Waiting events: those due first in memory and in the state, the others in batches. A batch is written before a state names it, and read
+ * back once it is due. Its document may be deleted once a saved state has its events again.
  */
 export function createWaitingEvents({ state: saved, documents, clock, times }: WaitingEventsOptions) {
   const waiting = new Map<string, Waiting>();
@@ -44,13 +44,13 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
     waiting.set(state.id, { event: known?.event ?? null, busy: known?.busy ?? false, ...change, state });
   }
 
-  /** The clock of the replica that tried them may have been ahead of this one's. */
+  /** Bounds a time by the longest pause: the clock of the replica that set it may have been ahead. */
   const withinReach = (time: number) => Math.min(time, clock() + times.longestPause);
 
   function add(events: readonly WaitingEvent[]): void {
     for (const event of events) {
       const firstTriedAt = Math.min(event.firstTriedAt, clock());
-      // A line that was read again may have brought it as well.
+      // The event may already wait, because its line was read again.
       if (!waiting.has(event.id)) put({ ...event, firstTriedAt, nextTryAt: withinReach(event.nextTryAt) });
     }
   }
@@ -61,9 +61,9 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
   /** The batch that is due first; null without one. */
   const nextBatch = () => earliest(batches.values(), ({ dueAt }) => dueAt);
 
-  async function setAside(events: readonly WaitingEvent[]): Promise<void> {
+  async function writeBatch(events: readonly WaitingEvent[]): Promise<void> {
     written += 1;
-    // No other replica has this claim.
+    // Unique, because no other replica has this claim.
     const name = `${saved.claim}-${written}`;
     for (const state of events) put(state, { busy: true });
     try {
@@ -77,16 +77,16 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
     batches.set(name, { name, dueAt, bySource: countBySource(events) });
   }
 
-  async function bringBack(batch: WaitingBatch): Promise<void> {
+  async function readBatchBack(batch: WaitingBatch): Promise<void> {
     const { name, dueAt, bySource } = batch;
-    // Other batches are not held up by one that cannot be read.
+    // Due again only after a pause, so that a batch that cannot be read holds up no others.
     batches.set(name, { ...batch, dueAt: clock() + times.firstPause });
     const events = await documents.readBatch(name);
     if (events === null) {
-      // Nobody brought it back while its events would have been tried.
-      const isOver = clock() - Math.max(...bySource.map(({ oldest }) => oldest)) > times.total;
-      if (isOver) batches.delete(name);
-      const end = isOver ? 'its events are not sent' : 'bring it back, or send its events again by a replay';
+      // A missing batch may be restored until its events expire.
+      const isExpired = clock() - Math.max(...bySource.map(({ oldest }) => oldest)) > times.total;
+      if (isExpired) batches.delete(name);
+      const end = isExpired ? 'its events are not sent' : 'restore it, or send its events again by a replay';
       throw new StoreError('read', `the batch waiting/${name}.json is gone or damaged: ${end}`);
     }
     batches.delete(name);
@@ -102,24 +102,24 @@ export function createWaitingEvents({ state: saved, documents, clock, times }: W
       return waiting.size;
     },
     get: (id: string) => waiting.get(id),
-    /** Adds or replaces an event. What `change` leaves out stays as it was. */
+    /** Adds or replaces an event. Fields that `change` omits stay unchanged. */
     put,
     delete: (id: string) => void waiting.delete(id),
     next,
     nextBatch,
     /**
-     * Makes room in memory, or brings back the batch that is due before all others; null while neither is needed. Rejects with
+     * Moves the events due last from memory to a batch, or reads the batch due first back; null while neither is needed. Rejects with
      * `StoreError`.
      */
     move(now: number): Promise<void> | null {
       if (waiting.size >= CROWDED && batches.size < MAX_BATCHES) {
         const idle = [...waiting.values()].flatMap(({ state, busy }) => (busy ? [] : [state]));
         const last = idle.sort((a, b) => a.nextTryAt - b.nextTryAt).slice(-BATCH);
-        if (idle.length >= CROWDED) return setAside(last);
+        if (idle.length >= CROWDED) return writeBatch(last);
       }
       const batch = nextBatch();
       const dueAt = Math.min(now, next()?.state.nextTryAt ?? Number.POSITIVE_INFINITY);
-      return batch !== null && batch.dueAt < dueAt ? bringBack(batch) : null;
+      return batch !== null && batch.dueAt < dueAt ? readBatchBack(batch) : null;
     },
     /** Makes every event in memory due at `now`. */
     makeDue(now: number): void {

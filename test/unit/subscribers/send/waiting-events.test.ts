@@ -61,7 +61,7 @@ it('names a batch that is gone until its events are no longer tried', async () =
     clock: () => now,
     times: RETRY_TIMES,
   });
-  await expect(events.move(now)).rejects.toThrow('waiting/6-1.json is gone or damaged: bring it back, or');
+  await expect(events.move(now)).rejects.toThrow('waiting/6-1.json is gone or damaged: restore it, or');
   expect(events.batches()).toHaveLength(1);
   now += 60_000;
   await expect(events.move(now)).rejects.toThrow('its events are not sent');

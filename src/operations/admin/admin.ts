@@ -1,4 +1,5 @@
 import type { Express } from 'express';
+import type { CountedVerdict } from '../../observe/metrics/verdict-metrics.js';
 import { serveCopy } from '../../store/probe/copy-mark.js';
 import type { Health } from '../answers/health.js';
 import { type ChangeGate, createChangeGate, createReadGate } from './access/gates.js';
@@ -21,13 +22,13 @@ export interface Admin {
 }
 
 /** Throws while it is not known yet how callbacks fared, and which jobs fail. Of a ledger that cannot be read what is known has to do. */
-function knownIssues({ verdict, unknown }: Health) {
+function countedVerdict({ verdict, unknown }: Health): CountedVerdict {
   const isUnreadable = verdict.issues.some(
     ({ code }) => code === 'ledger-unreadable' || code === 'index-behind',
   );
   if (!isUnreadable && (unknown.callbacks !== undefined || unknown.failing !== undefined))
     throw new Error('the ledger is not read yet');
-  return verdict.issues;
+  return { issues: verdict.issues, isKnown: Object.keys(unknown).length === 0 };
 }
 
 export function createAdmin(options: AdminOptions): Admin {
@@ -63,7 +64,7 @@ export function createAdmin(options: AdminOptions): Admin {
     start() {
       view.start();
       metrics.verify.watchReports(lastVerify);
-      metrics.verdict.watchIssues(async () => knownIssues(await health()));
+      metrics.verdict.watchIssues(async () => countedVerdict(await health()));
       replays.start();
       notices.start();
     },

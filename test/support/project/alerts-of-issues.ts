@@ -15,10 +15,9 @@ export const ALERTS_OF_ISSUES: Readonly<Record<IssueCode, readonly [string, ...s
   draining: 'a restart is no fault',
   'no-receiver': ['Down'],
   'memory-short': ['BudgetExhausted'],
-  'ledger-unreadable':
-    'a store that fails is not writable either, mostly; callbacks are accepted all the same',
-  'index-behind': 'what page and commands show is old; callbacks are accepted all the same',
-  'ledger-loading': 'passes by itself',
+  'ledger-unreadable': ['VerdictUnknown'],
+  'index-behind': ['VerdictUnknown'],
+  'ledger-loading': ['VerdictUnknown'],
   'ledger-lines-unreadable': 'past figures alone; nothing is lost but what the lines said',
   'jobs-failing': 'a number of the ledger, not of a process; RetentionEnding fires before results are lost',
   'retention-ending': ['RetentionEnding'],

@@ -102,10 +102,12 @@ describe('metrics', () => {
       { code: 'retention-ending', level: 'failing' },
     ];
     let asked = 0;
+    let isKnown = true;
     metrics.verdict.watchIssues(async () => {
       asked += 1;
-      return issues;
+      return { issues, isKnown };
     });
+    const known = () => samples('verdict_last_known_timestamp_seconds');
     expect([asked, await samples('issues')]).toEqual([0, []]);
     expect([asked, await samples('issues')]).toEqual([
       1,
@@ -114,10 +116,14 @@ describe('metrics', () => {
         'transcript_receiver_issues{code="retention-ending",level="failing"} 1',
       ],
     ]);
+    const at = `transcript_receiver_verdict_last_known_timestamp_seconds ${now / 1000}`;
+    expect(await known()).toEqual([at]);
     issues = [];
+    isKnown = false;
     now += 300_000;
     await samples('issues');
     expect([asked, await samples('issues')]).toEqual([2, []]);
+    expect(await known()).toEqual([at]);
     // The clock is set back.
     now -= 86_400_000;
     await samples('issues');

@@ -14,6 +14,7 @@ import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
+import { withFilters } from './shared/options/with-filters.js';
 
 interface Options {
   readonly outcome?: string;
@@ -27,10 +28,11 @@ interface Options {
 }
 
 export function createCommand(): Command {
-  return new Command('failures')
-    .option('--outcome <outcome>', `only with one of these: ${FAILURES.join(', ')}`)
-    .option('--source <name>', 'only of this source')
-    .option('--region <name>', 'only of this region')
+  const command = new Command('failures').option(
+    '--outcome <outcome>',
+    `only with one of these: ${FAILURES.join(', ')}`,
+  );
+  return withFilters(command, ['source', 'region'])
     .option('--since <time>', 'failed since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--cause <code>', 'only with this cause, as the list of causes has it')
     .option('--limit <number>', 'jobs to list', readUpTo(10_000), 100)

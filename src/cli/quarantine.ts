@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { retentionViewOf } from '../app/retention-view-of.js';
+import { UNDECODABLE_REASONS } from '../archive/content/decode-error.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords, remedyFor } from '../domain/reasons.js';
@@ -13,22 +14,26 @@ import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { readUpTo } from './shared/options/read-number.js';
+import { withFilters } from './shared/options/with-filters.js';
 
 interface Options {
   readonly state: NonNullable<QuarantineQuery['state']>;
   readonly job?: string;
   readonly source?: string;
+  readonly region?: string;
+  readonly reason?: string;
   readonly limit: number;
   readonly json?: true;
 }
 
 export function createCommand(): Command {
-  return new Command('quarantine')
+  const command = new Command('quarantine')
     .addOption(
       new Option('--state <state>', 'which bodies').choices([...QUARANTINE_STATES, 'all']).default('waiting'),
     )
-    .option('--job <id>', 'only of this job')
-    .option('--source <name>', 'only of this source')
+    .option('--job <id>', 'only of this job');
+  return withFilters(command, ['source', 'region'])
+    .addOption(new Option('--reason <reason>', 'why it could not be decoded').choices(UNDECODABLE_REASONS))
     .option('--limit <number>', 'bodies to list', readUpTo(500), 100)
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
@@ -38,17 +43,18 @@ export function createCommand(): Command {
     });
 }
 
-async function list({ state, job, source, limit }: Options): Promise<QuarantineList> {
+async function list({ json: _, ...query }: Options): Promise<QuarantineList> {
+  const { job, source, region } = query;
   checkJobs(job === undefined ? undefined : [job]);
   return withLedger(async ({ config, store, view, signal }) => {
     await view.refresh();
-    await rejectUnknownNames({ source }, filterNamesOf(config), view);
+    await rejectUnknownNames({ source, region }, filterNamesOf(config), view);
     const parts = {
       view,
       quarantine: createQuarantineStore(store),
       retained: retentionViewOf(config, store),
     };
-    return listQuarantine(parts, { state, job, source, limit, signal });
+    return listQuarantine(parts, { ...query, signal });
   });
 }
 

@@ -21,8 +21,6 @@ import { deliveryTable, firstCallback } from './delivery-table.js';
 /** @import { ShownRows } from '../lib/elements/load-more.js' */
 /** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
-const FILTERS = ['job', ...LINE_FILTER_NAMES, 'context', 'since', 'until', 'acts'];
-
 /** Values of `acts`: what operators did is shown as well, and alone. */
 const WITH_ACTS = 'with';
 const ONLY_ACTS = 'only';
@@ -32,7 +30,7 @@ const ONLY_ACTS = 'only';
  * @param {Screen} screen
  */
 export function deliveriesView(screen) {
-  const values = filterValues(FILTERS, screen.route.query);
+  const values = filterValues(deliveryFilters, screen.route.query);
   const rows = { shown: 50 };
   /** @type {Health | undefined} */
   let health;
@@ -42,7 +40,7 @@ export function deliveriesView(screen) {
     const names = await knownNames();
     if (health === undefined || health.unknown.last24h !== undefined)
       health = await get('/health', { signal });
-    const form = [ranges(), filterForm('deliveries', filtersOf(names, values), values)];
+    const form = [ranges(), filterForm('deliveries', deliveryFilters(names, values), values)];
     const query = { ...asked(values), limit: rows.shown };
     const page = await get('/deliveries', { query, signal }).catch(problemWith('request-invalid'));
     // Instead of the list of the filters before.
@@ -71,7 +69,7 @@ const RANGES = [
 
 /** The filters of the address. The list of the filters before, and its buttons, stay until the new one is there. */
 function currentFilters() {
-  return filterValues(FILTERS, parseRoute(location.hash).query);
+  return filterValues(deliveryFilters, parseRoute(location.hash).query);
 }
 
 /** Sets `since` by one click; the other filters stay. */
@@ -89,8 +87,8 @@ function ranges() {
   );
 }
 
-/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
-function filtersOf(names, values) {
+/** @param {Names} names @param {FilterValues} [values] @returns {Filter[]} */
+export function deliveryFilters(names, values = {}) {
   return [
     { name: 'job', label: 'Job', takes: 'text' },
     ...lineFilters(LINE_FILTER_NAMES, names, values),

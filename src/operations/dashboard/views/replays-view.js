@@ -31,7 +31,7 @@ import { progressOf, REPLAY_KINDS, startReplay, stateBadge } from './replay-view
 /** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../lib/api/api-answers.js' */
 /** @import { FormEvent } from '../lib/elements/element-types.js' */
 /** @import { Option } from '../lib/elements/field.js' */
-/** @import { Filter } from '../lib/elements/filter-form.js' */
+/** @import { Filter, FilterValues } from '../lib/elements/filter-form.js' */
 /** @import { ShownRows } from '../lib/elements/load-more.js' */
 /** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
@@ -119,33 +119,15 @@ function replayForm(query, names, preview) {
   /** @param {string} name */
   const value = (name) => query.get(name) ?? '';
   const clearPreview = () => preview.replaceChildren();
-  const outcomes = names.outcomes.filter((name) => !WITHOUT_EVENT.includes(name));
-  const values = Object.fromEntries(query);
-  /** @type {Filter[]} */
-  const filters = [
-    ...lineFilters(['source', 'region', 'status', 'outcome'], { ...names, outcomes }, values),
-    ...contextFilter(names, value('context')),
-    { name: 'since', label: 'Since', takes: 'instant' },
-    { name: 'until', label: 'Until', takes: 'instant' },
-  ];
-  const { subscribers } = names;
   /** @type {Option[]} */
   const kinds = Object.entries(REPLAY_KINDS).filter(
-    ([kind]) => (kind !== 'refetch' || canRefetch()) && (kind !== 'notify' || subscribers.length > 0),
+    ([kind]) => (kind !== 'refetch' || canRefetch()) && (kind !== 'notify' || names.subscribers.length > 0),
   );
-  /** @type {Filter[]} */
-  const ofEvents =
-    subscribers.length === 0
-      ? []
-      : [
-          { name: 'subscriber', label: 'Subscriber', takes: optionsOf(subscribers, value('subscriber')) },
-          { name: 'dead', label: 'Events', takes: EVENTS },
-        ];
   return h(
     'form',
     { class: 'panel filters', onsubmit: (event) => showPreview(event, preview), oninput: clearPreview },
     field('replay-kind', 'What to do', choices('kind', kinds, value('kind'))),
-    [...ofEvents, ...filters].map((filter) =>
+    replayFilters(names, Object.fromEntries(query)).map((filter) =>
       filterField(`replay-${filter.name}`, filter, value(filter.name)),
     ),
     field(
@@ -155,6 +137,24 @@ function replayForm(query, names, preview) {
     ),
     submitButton('Preview'),
   );
+}
+
+/** @param {Names} names @param {FilterValues} [values] @returns {Filter[]} */
+export function replayFilters(names, values = {}) {
+  const outcomes = names.outcomes.filter((name) => !WITHOUT_EVENT.includes(name));
+  const { subscribers } = names;
+  /** @type {Filter[]} */
+  const ofEvents = [
+    { name: 'subscriber', label: 'Subscriber', takes: optionsOf(subscribers, values.subscriber) },
+    { name: 'dead', label: 'Events', takes: EVENTS },
+  ];
+  return [
+    ...(subscribers.length === 0 ? [] : ofEvents),
+    ...lineFilters(['source', 'region', 'status', 'outcome'], { ...names, outcomes }, values),
+    ...contextFilter(names, values.context),
+    { name: 'since', label: 'Since', takes: 'instant' },
+    { name: 'until', label: 'Until', takes: 'instant' },
+  ];
 }
 
 /**

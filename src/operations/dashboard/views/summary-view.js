@@ -30,8 +30,6 @@ import { periodCharts } from './charts/period-charts.js';
 
 /** @typedef {NonNullable<Summary['groups']>[number]} SummaryRow */
 
-const FILTERS = ['since', 'until', 'by', ...NAMED_FILTER_NAMES, 'context'];
-
 /** What was wrong. */
 const DEFAULT_GROUP = 'cause';
 
@@ -52,14 +50,14 @@ const SELDOM = 60_000;
  * @param {Screen} screen
  */
 export function summaryView(screen) {
-  const values = filterValues(FILTERS, screen.route.query);
+  const values = filterValues(summaryFilters, screen.route.query);
   const { by = DEFAULT_GROUP, ...filters } = { ...values, by: values.by || DEFAULT_GROUP };
   screen.start('Summary');
   showFilters(screen.root, values);
   const isOver = Date.parse(values.until ?? '') < Date.now();
   const isLong = Date.now() - Date.parse(values.since ?? '') > 48 * HOUR;
   screen.keepFresh(isOver || isLong || contextOfGroup(by) !== null ? SELDOM : OFTEN, async (signal) => {
-    const form = filterForm('summary', filtersOf(await knownNames(), values), values);
+    const form = filterForm('summary', summaryFilters(await knownNames(), values), values);
     const answers = await Promise.all([
       get('/summary', { query: { ...filters, by, limit: 500 }, signal }),
       get('/summary', { query: { ...filters, buckets: BUCKETS }, signal }),
@@ -97,8 +95,8 @@ function chartsSection(parts, charts, values) {
   );
 }
 
-/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
-function filtersOf(names, values) {
+/** @param {Names} names @param {FilterValues} [values] @returns {Filter[]} */
+export function summaryFilters(names, values = {}) {
   const others = SUMMARY_GROUPS.filter((group) => group !== DEFAULT_GROUP);
   const groups = [DEFAULT_GROUP, ...others, ...names.contexts.map((name) => `context.${name}`)];
   const example = names.contexts[0] ?? 'name';

@@ -23,10 +23,21 @@ import { choices, field, instantField, textOf } from './field.js';
  * @typedef {Record<string, string>} FilterValues by name; an empty value does not filter
  */
 
-/** @param {readonly string[]} names @param {URLSearchParams} query @returns {FilterValues} */
-export function filterValues(names, query) {
-  return Object.fromEntries(names.map((name) => [name, query.get(name) ?? '']));
+/** Values of an address. @param {(names: Names) => readonly Filter[]} filtersOf @param {URLSearchParams} query @returns {FilterValues} */
+export function filterValues(filtersOf, query) {
+  return Object.fromEntries(filtersOf(EVERY_NAME).map(({ name }) => [name, query.get(name) ?? '']));
 }
+
+/** With these names a form has all of its filters. @type {Names} */
+export const EVERY_NAME = {
+  sources: [],
+  regions: [],
+  statuses: [],
+  outcomes: [],
+  origins: [],
+  contexts: ['name'],
+  subscribers: ['name'],
+};
 
 /** @param {FilterValues} values */
 export function isFiltered(values) {

@@ -37,7 +37,6 @@ import { quarantineSection } from './quarantine-list.js';
 /** @import { ShownRows } from '../../lib/elements/load-more.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
-const FILTERS = ['outcome', 'source', 'region', 'since', 'cause'];
 /** The causes come first: of each list these rows, then more. */
 const FIRST_PAGE = 20;
 
@@ -46,7 +45,7 @@ const FIRST_PAGE = 20;
  * @param {Screen} screen
  */
 export function failuresView(screen) {
-  const values = filterValues(FILTERS, screen.route.query);
+  const values = filterValues(failureFilters, screen.route.query);
   const bodies = { shown: FIRST_PAGE };
   const jobs = { shown: FIRST_PAGE };
   screen.start('Failures');
@@ -78,7 +77,7 @@ function failureSection(page, names, values, rows, again) {
   const others = failures.filter((line) => !fetchable.includes(line));
   return section(
     { id: 'failed', title: 'Jobs' },
-    filterForm('failures', filtersOf(names, values, page.causes), values),
+    filterForm('failures', failureFilters(names, values, page.causes), values),
     failures.length === 0
       ? noFailures(filtered, note === null)
       : [
@@ -138,8 +137,8 @@ function shownInWords(shown, all) {
   return shown < all ? `The ${count(shown, 'job')} that the service deletes first` : count(all, 'job');
 }
 
-/** @param {Names} names @param {FilterValues} values @param {Failures['causes']} causes @returns {Filter[]} */
-function filtersOf(names, values, causes) {
+/** @param {Names} names @param {FilterValues} [values] @param {Failures['causes']} [causes] @returns {Filter[]} */
+export function failureFilters(names, values = {}, causes = []) {
   const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
   return [
     { name: 'outcome', label: 'Outcome', takes: optionsOf(FAILURES, values.outcome, outcome) },

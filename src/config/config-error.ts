@@ -53,6 +53,14 @@ const SECRET_PLACES: readonly (readonly string[])[] = [
   ['subscribers', '*', 'secrets'],
 ];
 
+/** Settings beside a secret. */
+const SHOWN_PLACES: readonly (readonly string[])[] = [
+  ['admin', 'tokens', '*', 'may'],
+  ['admin', 'tokens', '*', 'sources'],
+  ['sources', '*', 'credentials', '*', 'notBefore'],
+  ['sources', '*', 'credentials', '*', 'expires'],
+];
+
 /** Other names below secret places may be the secret itself, when an operator swapped name and value. */
 const NAME_BESIDE_SECRET = /^[A-Za-z0-9_-]{1,32}$/;
 
@@ -71,7 +79,11 @@ export function describeFound(written: unknown, path: SettingPath): string | nul
 }
 
 function isSecretPlace(path: SettingPath): boolean {
-  return SECRET_PLACES.some((place) => place.every((name, index) => name === '*' || path[index] === name));
+  return isBelow(path, SECRET_PLACES) && !isBelow(path, SHOWN_PLACES);
+}
+
+function isBelow(path: SettingPath, places: typeof SECRET_PLACES): boolean {
+  return places.some((place) => place.every((name, index) => name === '*' || path[index] === name));
 }
 
 function valueAt(tree: unknown, path: SettingPath): unknown {

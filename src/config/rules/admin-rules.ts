@@ -21,22 +21,18 @@ function hostOf({ host }: Settings['admin']): string {
   return host === '' ? 'an empty admin.host' : `admin.host ${host}`;
 }
 
-/** A misspelt source would show an empty page, which reads as good news. */
-export function* scopeRules({ admin, sources }: Settings): Generator<BrokenRule> {
+/** A misspelt source would show an empty page, or send no event, which reads as good news. */
+export function* scopeRules({ admin, subscribers, sources }: Settings): Generator<BrokenRule> {
   const known = Object.keys(sources);
-  for (const [name, token] of Object.entries(admin.tokens)) {
-    yield* unknownSources(token.sources, known, ['admin', 'tokens', name, 'sources']);
-  }
-}
-
-function* unknownSources(
-  names: readonly string[],
-  known: readonly string[],
-  path: SettingPath,
-): Generator<BrokenRule> {
-  for (const [index, source] of names.entries()) {
-    if (known.includes(source)) continue;
-    const expected = `a configured source (${known.join(', ')})`;
-    yield { path: [...path, index], expected, also: [['sources']] };
+  const scopes: (readonly [SettingPath, { readonly sources: readonly string[] }])[] = [
+    ...Object.entries(admin.tokens).map(([name, token]) => [['admin', 'tokens', name], token] as const),
+    ...Object.entries(subscribers).map(([name, each]) => [['subscribers', name], each] as const),
+  ];
+  for (const [path, scope] of scopes) {
+    for (const [index, source] of scope.sources.entries()) {
+      if (known.includes(source)) continue;
+      const expected = `a configured source (${known.join(', ')})`;
+      yield { path: [...path, 'sources', index], expected, also: [['sources']] };
+    }
   }
 }

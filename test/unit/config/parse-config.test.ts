@@ -152,7 +152,7 @@ describe('parseConfig', () => {
     [
       'a misspelt right',
       { admin: { tokens: { ops: { token: SECRET, may: ['vew'] } } } },
-      /^admin\.tokens\.ops\.may\[0\]: expected one of view, read, repair, erase$/m,
+      /^admin\.tokens\.ops\.may\[0\]: found "vew", expected one of view, read, repair, erase$/m,
     ],
     ['a token without rights', { admin: { tokens: { ops: { token: SECRET, may: [] } } } }, /at least one of/],
     [
@@ -166,7 +166,7 @@ describe('parseConfig', () => {
         sources: { intake: {} },
         admin: { tokens: { ops: { token: SECRET, may: ['view'], sources: ['other'] } } },
       },
-      /^admin\.tokens\.ops\.sources\[0\]: expected a configured source \(intake\)$/,
+      /^admin\.tokens\.ops\.sources\[0\]: found "other", expected a configured source \(intake\)$/,
     ],
     ['a token with a space', { admin: { tokens: { ops: `${SECRET} x` } } }, /without spaces/],
     [
@@ -373,7 +373,7 @@ describe('parseConfig', () => {
     [
       'an invalid time',
       credential({ headers: [`X: ${SECRET}`], expires: 'soon' }),
-      /^sources\.default\.credentials\.main\.expires: .*a time such as/,
+      /^sources\.default\.credentials\.main\.expires: found "soon", expected a time such as/,
     ],
     [
       'an end before the beginning',
@@ -549,6 +549,11 @@ describe('secrets', () => {
     ['a key where a number belongs', { receiver: { port: 'geheimgeheimgeheimgeheim' } }],
     ['a header line in the allowlist', source({ allow: ['X-Token: geheim'] })],
     ['a bearer where a mode belongs', source({ allowMode: 'Bearer geheim' })],
+    ['a token named like a setting', { admin: { tokens: { sources: 'geheim' } } }],
+    [
+      'a token where a source belongs',
+      { admin: { tokens: { a: { token: SECRET, may: ['view'], sources: ['geheim-geheim-geheim'] } } } },
+    ],
     ['an equal token', { admin: { tokens: { a: 'geheim-geheim-geheim', b: 'geheim-geheim-geheim' } } }],
   ])('are never shown: %s', (_, raw) => {
     const faults = faultsOf(raw);

@@ -19,7 +19,7 @@ export interface AdminRouterOptions {
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
   readonly changes: Pick<ChangeGate, 'pass'>;
-  /** Called before each change of what is stored until it was resolved once. Rejects with `StoreError` while nothing may be written there. */
+  /** Called before each change of what is stored. Rejects with `StoreError` while nothing may be written there. */
   readonly admitChange: () => Promise<void>;
   /** Every read that is answered as JSON passes through it, and every preview of a change. */
   readonly reads: ReadGate;
@@ -39,17 +39,12 @@ const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
 /** Mounts the routes. Without sign-in every path is answered 401, so that not even the paths are revealed. */
 export function createAdminRouter(options: AdminRouterOptions): Router {
   const router = Router({ caseSensitive: true });
-  let isAdmitted = false;
-  async function admitChange(): Promise<void> {
-    if (!isAdmitted) await options.admitChange();
-    isAdmitted = true;
-  }
   router.use((_request, response, next) => {
     response.set('cache-control', 'no-store');
     next();
   });
   for (const path of new Set(options.routes.map((route) => route.path))) {
-    mountPath(router, path, { ...options, admitChange });
+    mountPath(router, path, options);
   }
   router.use((request, response) => {
     options.signIn.authenticate(request);

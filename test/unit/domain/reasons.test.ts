@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UndecodableReason } from '../../../src/archive/content/decode-error.js';
-import type { ProblemCode } from '../../../src/domain/problem.js';
+import type { CALLBACK_REFUSALS, ProblemCode } from '../../../src/domain/problem.js';
 import { REASONS, type Reason, reasonInWords, remedyFor } from '../../../src/domain/reasons.js';
 import type { SignInFailure } from '../../../src/observe/metrics/sign-in-metrics.js';
 import type { AuthenticationFailure } from '../../../src/receive/access/authenticate.js';
@@ -8,15 +8,22 @@ import type { RealtimeSessionError } from '../../../src/speech/realtime/realtime
 import type { ErrorType } from '../../../src/speech/realtime/wire.js';
 import { pageModule } from '../../support/dashboard/page-module.js';
 
-/** The codes that types of src name. The compiler reports those that the table lacks. */
-type TypedCode =
+/** The codes that types of src name, and those that it writes as they are. The compiler reports what the table lacks, or has besides. */
+type UsedCode =
+  | (typeof CALLBACK_REFUSALS)[number]
   | ProblemCode
   | UndecodableReason
   | `sign-in-${SignInFailure}`
   | `credential-${AuthenticationFailure}`
   | RealtimeSessionError['kind']
-  | ErrorType;
-const table: Readonly<Record<TypedCode, Reason>> = REASONS;
+  | ErrorType
+  | 'audio-unreadable'
+  | 'duration-limit'
+  | 'erased'
+  | 'proxy-protocol'
+  | 'ticket';
+const table: Readonly<Record<UsedCode, Reason>> = REASONS;
+const codes: readonly UsedCode[] = Object.keys(REASONS) as (keyof typeof REASONS)[];
 const entries = Object.entries<Reason>(table);
 
 describe('the table of reasons', () => {
@@ -39,6 +46,7 @@ describe('the table of reasons', () => {
   });
 
   it('is the one of the page', () => {
+    expect(Object.keys(pageModule('vendor/reasons').REASONS)).toEqual(codes);
     expect(pageModule('vendor/reasons').REASONS).toEqual(REASONS);
   });
 });

@@ -1,4 +1,5 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
+import type { EventEnd } from './sent-attempt.js';
 
 /** An attempt to send an event, as people read it: "Answered 503: “busy”", "No answer: timeout". */
 export function describeAttempt({
@@ -49,7 +50,7 @@ export function describeDead(dead: number): string {
 
 /** The delivery of an event to a subscriber. */
 export interface EventDelivery {
-  readonly outcome: 'delivered' | 'rejected' | 'expired' | 'dropped' | 'waiting' | 'untried' | 'unknown';
+  readonly outcome: EventEnd | 'waiting' | 'untried' | 'unknown';
   /** ISO 8601, of the last attempt; null without one. */
   readonly at: string | null;
   readonly status: number | null;
@@ -81,6 +82,8 @@ export function describeDelivery(
       return `not delivered, the answer was final: ${lastAttempt}`;
     case 'expired':
       return `not delivered, it failed for 24 hours: ${lastAttempt}`;
+    case 'failed':
+      return `not delivered, a replay tried it once: ${lastAttempt}`;
     case 'dropped':
       return 'not delivered: the job was erased before';
     case 'untried':

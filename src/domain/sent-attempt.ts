@@ -1,8 +1,8 @@
 /**
- * How an event ended: it was delivered, the answer was final (410), it failed for 24 hours, or it was dropped because its job was erased or
- * its ledger line is gone.
+ * How an event ended: it was delivered, the answer was final (410), it failed for 24 hours, it failed in a replay and is older than the
+ * subscription, or it was dropped because its job was erased or its ledger line is gone.
  */
-export const EVENT_ENDS = ['delivered', 'rejected', 'expired', 'dropped'] as const;
+export const EVENT_ENDS = ['delivered', 'rejected', 'expired', 'failed', 'dropped'] as const;
 export type EventEnd = (typeof EVENT_ENDS)[number];
 
 /** An attempt to send an event, as a line of `outbox/<subscriber>/sent/` has it. It holds no content. */

@@ -20,8 +20,8 @@ export interface DeadEvent {
   readonly v: 1;
   readonly subscriber: string;
   readonly event: JobEvent;
-  /** `rejected`: the answer was final. `expired`: it failed for 24 hours. */
-  readonly reason: 'rejected' | 'expired';
+  /** `rejected`: the answer was final. `expired`: it failed for 24 hours. `failed`: it failed in a replay, and no sender tries it. */
+  readonly reason: 'rejected' | 'expired' | 'failed';
   /** ISO 8601. */
   readonly endedAt: string;
   /** ISO 8601. */

@@ -1,7 +1,8 @@
 import { Problem } from '../domain/problem.js';
 import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { removeDeadEvent } from './dead-events.js';
+import type { DeadEvent } from './dead-event.js';
+import { keepDeadEvent, readDeadEvent, removeDeadEvent } from './dead-events.js';
 import { isJobEvent } from './job-event.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxReader } from './outbox-reader.js';
@@ -56,11 +57,32 @@ export function createOutbox(options: OutboxOptions) {
     return sent;
   }
 
+  /**
+   * Keeps an event that nobody sends again: its subscriber is newer, and its sender announces nothing from before. A request that was cut
+   * comes again with its replay.
+   */
+  async function keepUnsent(
+    subscriber: string,
+    event: JobEvent,
+    result: SendResult,
+  ): Promise<'failed' | null> {
+    const { at, status, error, answer } = result;
+    const state = error === 'aborted' ? null : await createOutboxStore(store, subscriber).read();
+    if (error === 'aborted' || (state !== null && event.time >= state.since)) return null;
+    if ((await readDeadEvent(store, subscriber, event.id)) !== null) return null;
+    const history = [{ at, status, error, ...(answer !== undefined && { answer }) }];
+    const times = { endedAt: at, firstTriedAt: at, attempts: 1, history };
+    const dead: DeadEvent = { v: 1, subscriber, event, reason: 'failed', ...times };
+    await keepDeadEvent(store, dead);
+    options.observer.events(subscriber).dead(dead);
+    return 'failed';
+  }
+
   /** Sends a job's event once, and records it as a first attempt. */
   async function sendJobEvent(name: string, event: JobEvent, signal: AbortSignal): Promise<SendResult> {
     const { durationMs, ...result } = await sendTimed(endpointOf(name), event, signal);
     const { at, status, error, delivered } = result;
-    const ended = delivered ? ('delivered' as const) : null;
+    const ended = delivered ? ('delivered' as const) : await keepUnsent(name, event, result);
     const attempt = { at, status, error, attempt: 1, ended, durationMs, line: null };
     sentLogOf(name).record({ ...sentFields(event), ...attempt });
     return result;

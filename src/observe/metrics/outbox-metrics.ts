@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 
-const DEATHS = ['rejected', 'expired'] as const;
+const DEATHS = ['rejected', 'expired', 'failed'] as const;
 
 export type OutboxMetrics = ReturnType<typeof createOutboxMetrics>;
 
@@ -28,7 +28,7 @@ function defineCounters(registry: Registry) {
     }),
     dead: new Counter({
       name: 'transcript_receiver_events_dead_total',
-      help: 'Events that are not sent any more: rejected by the subscriber, or expired after 24 hours of attempts',
+      help: 'Events that are not sent any more: rejected by the subscriber, expired after 24 hours of attempts, or failed in a replay of older ones',
       labelNames: ['subscriber', 'reason'],
       registers,
     }),

@@ -77,7 +77,11 @@ export const deadEventSchema = z
         data: z.looseObject({ jobId: z.string() }),
       })
       .describe('the CloudEvent as it was sent'),
-    reason: z.enum(['rejected', 'expired']).describe('the answer was final, or it failed for 24 hours'),
+    reason: z
+      .enum(['rejected', 'expired', 'failed'])
+      .describe(
+        'the answer was final, it failed for 24 hours, or in a replay of what is older than the subscription',
+      ),
     endedAt: instant,
     firstTriedAt: instant,
     attempts: count,
@@ -112,7 +116,7 @@ const SENT_OUTCOMES = [...EVENT_ENDS, 'waiting'] as const;
 export const sentOutcome = z
   .enum(SENT_OUTCOMES)
   .describe(
-    'delivered; rejected: 410; expired: it failed for 24 hours; dropped: its job was erased before; waiting: it is tried again',
+    'delivered; rejected: 410; expired: it failed for 24 hours; failed: in a replay, and it is older than the subscription; dropped: its job was erased before; waiting: it is tried again',
   );
 
 export const toldEventSchema = z

@@ -12,7 +12,9 @@ import type { SubscriberFigures } from '../../../src/operations/answers/subscrib
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { purgeEventsOf } from '../../../src/subscribers/dead-events.js';
 import { beginningOf } from '../../../src/subscribers/follow/ledger-follower.js';
+import { jobEventOf } from '../../../src/subscribers/job-event.js';
 import { newOutboxState } from '../../../src/subscribers/outbox-state.js';
+import type { JobEvent } from '../../../src/subscribers/receiver-event.js';
 import type { Subscriber } from '../../../src/subscribers/subscriber.js';
 import type { OutboxTimes } from '../../../src/subscribers/subscriber-run.js';
 import {
@@ -95,6 +97,13 @@ const itemOf = (job: string, outcome: 'created' | 'identical') => ({
   sha256: 'ab',
   outcome,
 });
+
+const linesOf = (body: Buffer): Record<string, unknown>[] =>
+  body
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
 const idsOf = ({ requests }: RecordingServer) => requests.map((request) => eventOf(request).id);
 
@@ -195,6 +204,35 @@ describe('a subscriber', () => {
     const next = storedLine();
     await append(next);
     await until(() => idsOf(server).includes(next.deliveryId));
+  });
+
+  it('is sent what is older by replays alone: one that fails is kept, others are left to its sender', async () => {
+    let status = 500;
+    const { store, outbox } = await subscribed({ answer: () => status });
+    const send = (event: JobEvent) => outbox.send('crm', event, new AbortController().signal);
+    const kept = async () => (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+    const [older, own] = [storedLine({ receivedAt: '2026-01-02T03:04:05.678Z' }), storedLine()].map((line) =>
+      jobEventOf(line, store.location),
+    );
+    if (!older || !own) throw new Error('no event');
+    await send(own);
+    await send(older);
+    await send(older);
+    const history = [{ status: 500, error: null, answer: 'noted' }];
+    expect(await kept()).toMatchObject([{ event: older, reason: 'failed', attempts: 1, history }]);
+    expect(outbox.dead).toHaveLength(1);
+    status = 200;
+    await send(older);
+    expect(await kept()).toEqual([]);
+    await outbox.stop();
+    const sent = [...store.objects].filter(([key]) => key.startsWith('outbox/crm/sent/'));
+    const attempts = sent.flatMap(([, { body }]) => linesOf(body)).map(({ event, ended }) => [event, ended]);
+    expect(attempts).toEqual([
+      [own.id, null],
+      [older.id, 'failed'],
+      [older.id, null],
+      [older.id, 'delivered'],
+    ]);
   });
 
   it('that is gone leaves new events untried, and all of them are counted, whether they were read or not', async () => {

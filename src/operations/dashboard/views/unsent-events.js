@@ -97,15 +97,16 @@ function attemptList(id, attempts, history) {
   );
 }
 
+const WHY_DEAD = {
+  rejected: 'The answer was final.',
+  expired: 'Failed for 24 hours.',
+  failed: 'Failed in a replay.',
+};
+
 /** @param {DeadEvent} dead */
 function whyDead({ reason, endedAt, history }) {
   const last = lastAttempt(history);
-  return h(
-    'div',
-    {},
-    reason === 'expired' ? 'Failed for 24 hours.' : 'The answer was final.',
-    last && h('p', { class: 'detail' }, `${last}, `, moment(endedAt)),
-  );
+  return h('div', {}, WHY_DEAD[reason], last && h('p', { class: 'detail' }, `${last}, `, moment(endedAt)));
 }
 
 /** @param {ReplaySelector & {jobs: string[]}} selector */

@@ -56,6 +56,7 @@ describe('metrics', () => {
     expect(await samples('events_dead_total')).toEqual([
       'transcript_receiver_events_dead_total{subscriber="crm",reason="rejected"} 0',
       'transcript_receiver_events_dead_total{subscriber="crm",reason="expired"} 0',
+      'transcript_receiver_events_dead_total{subscriber="crm",reason="failed"} 0',
     ]);
     expect(await samples('refusals_total{reason="credential-invalid",source="billing"')).toEqual([
       'transcript_receiver_refusals_total{reason="credential-invalid",source="billing",origin="sender"} 0',

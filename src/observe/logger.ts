@@ -55,8 +55,8 @@ const FLUSH_TIMEOUT = 2_000;
 /** Bytes of lines that wait for a reader of standard output; further ones are dropped. */
 const MAX_WAITING = 4 * 1024 * 1024;
 
-/** Bytes of lines that are written at once, and milliseconds after which fewer are. */
-const BATCH = { bytes: 4096, ms: 100 };
+/** Bytes of lines that are written at once, below sonic-boom's limit of 16 KiB for a write, and milliseconds after which fewer are. */
+const BATCH = { bytes: 12 * 1024, ms: 100 };
 
 /** What the types of sonic-boom, pino's stream, leave out: lines as bytes. */
 interface ByteStream {

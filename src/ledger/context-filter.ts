@@ -1,7 +1,7 @@
 import { CONTEXT_NAME, isContextValue } from '../domain/context.js';
 import { Problem } from '../domain/problem.js';
 
-/** Why a value can be in no line. */
+/** Why no line can have a value. */
 const UNRECORDED =
   'A value is 1 to 128 printable ASCII characters without blanks. Any other is left out when the callback arrives, so that no line has it.';
 

@@ -5,8 +5,8 @@ import { LEDGER_FOLDER } from './ledger-keys.js';
 export const HOUR = 3_600_000;
 
 /**
- * Milliseconds from the end of an hour until nothing appears in it any more: a write has a deadline of two minutes, a store takes no
- * request that was signed more than fifteen minutes ago, and the rest is for clocks.
+ * Milliseconds after the end of an hour until no segment can appear in it: a write has a deadline of two minutes, a store rejects requests
+ * signed more than fifteen minutes ago, and the rest is a margin for clocks.
  */
 export const WHOLE_AFTER = 20 * 60_000;
 
@@ -26,44 +26,44 @@ export function hourAt(time: number): string {
 }
 
 /**
- * Milliseconds back to which whole hours are listed again, once a day, for segments that appeared late all the same. One that appears even
- * later is verify's to name.
+ * How far back whole hours are listed again once a day, in milliseconds, for segments that appeared late all the same. Only verify finds
+ * one that appears even later.
  */
-export const LISTED_AGAIN = 72 * HOUR;
+export const RELIST_WINDOW = 72 * HOUR;
 
 const HOUR_FOLDER = /(?:^|\/)dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//;
 
-/** When the hour began that a folder or the key of an object in it names, in milliseconds since the epoch; NaN for a foreign one. */
+/** Start of the hour that a folder, or the key of an object in it, names; milliseconds since the epoch, NaN for a foreign key. */
 export function startOfHour(key: string): number {
   const [, day, hour] = HOUR_FOLDER.exec(key) ?? [];
   return Date.parse(`${day}T${hour}:00:00.000Z`);
 }
 
-/** When the first hour began that is not whole. */
+/** Start of the first hour that is not whole. */
 export function firstOpenHour(now: number): number {
   return Math.floor((now - WHOLE_AFTER) / HOUR) * HOUR;
 }
 
-/** Whether nothing appears in the hour any more. What does all the same is a fault. */
+/** Whether no segment can appear in the hour any more. One that does is a fault. */
 export function isWhole(hour: string, now: number): boolean {
   return startOfHour(hour) < firstOpenHour(now);
 }
 
-/** Milliseconds. A line of a replica whose clock is further from the store's would be in an hour that is closed, or not open yet. */
+/** Milliseconds. With a larger offset from the store's clock a replica would write to an hour that is whole already, or not open yet. */
 export const MAX_CLOCK_OFFSET = 5 * 60_000;
 
-/** The hours that are not whole: at most two, oldest first. A replica whose clock is ahead of the store's writes to the next one. */
+/** The hours that are not whole, oldest first: at most two, the next one included, to which a replica whose clock is ahead may write. */
 export function openHours(now: number): string[] {
   return [...new Set([firstOpenHour(now), now, now + MAX_CLOCK_OFFSET].map(hourAt))];
 }
 
-/** A store's clock, in milliseconds since the epoch: the one that all processes share. */
+/** The clock of the store, which all processes share; milliseconds since the epoch. */
 export function storeClock(store: Pick<ObjectStore, 'clockOffset'>, clock = Date.now): () => number {
   return () => clock() + store.clockOffset();
 }
 
 /**
- * What is wrong with this machine's clock, for people; null when nothing is.
+ * What is wrong with this machine's clock, for people; null when it is right.
  *
  * @param offset of `ObjectStore.clockOffset`
  */

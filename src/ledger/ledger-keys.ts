@@ -1,10 +1,10 @@
 /** Keys of the ledger's objects, relative to the store's prefix (docs/store-layout.md). */
 export const LEDGER_FOLDER = 'ledger/';
 
-/** Folder of what concerns subscribers. */
+/** Folder of the state, dead events and sent records of subscribers. */
 export const OUTBOX_FOLDER = 'outbox/';
 
-/** Folder of the segments of what was sent to a subscriber; its hours are like those of the ledger. */
+/** Folder of a subscriber's sent records; segments and hours are as in the ledger. */
 export function sentFolder(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/sent/`;
 }

@@ -3,9 +3,9 @@ import type { ExpiredObjects, LedgerItem, LedgerLine, TooLargeBody } from '../do
 import type { Wanted } from '../domain/quarantined-body.js';
 import { ulidMaker } from '../lib/text/ulid-maker.js';
 
-/** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
+/** Every field of a line. No field has a default, so that a writer that forgets one does not compile. */
 export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
-  /** Null leaves the field out of the line, also each of the following. */
+  /** Null leaves the field out of the line; the same holds for the fields below. */
   readonly actor: string | null;
   readonly wouldRefuse: string | null;
   readonly context: DeliveryContext | null;
@@ -28,7 +28,7 @@ type OptionalField =
   | 'wanted'
   | 'body';
 
-/** The fields of a line that no request of a sender stands behind. */
+/** Fields of a line that no sender's request caused. */
 export const NO_REQUEST = {
   clientIp: null,
   method: null,
@@ -43,7 +43,7 @@ export const NO_REQUEST = {
   body: null,
 } as const;
 
-/** The same of a line that records no delivery either: what it has is set beside them. */
+/** Fields of a line that records no delivery either; the writer overrides those that it has. */
 export const NO_DELIVERY = {
   ...NO_REQUEST,
   source: null,
@@ -91,12 +91,12 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
   };
 }
 
-/** An item with its fields in the documented order, whatever order they were given in. */
+/** The item with its fields in the documented order. */
 function ledgerItem({ kind, key, size, sha256, outcome }: LedgerItem): LedgerItem {
   return { kind, key, size, sha256, outcome };
 }
 
-/** Who ordered an act, and why. */
+/** Who performed an action, and why. */
 export interface AuditInfo {
   /** Name of the admin token, or of the command line's user. */
   readonly actor: string;

@@ -7,26 +7,26 @@ export interface ListedSegment extends SegmentPlace {
   readonly key: string;
   readonly size: number;
   /**
-   * The store's time of the segment, in milliseconds since the epoch: where its lines are in the order of the ledger. A time
-   * outside of its hour, as of a write that was answered late or of a bucket that was copied, counts as the nearest within.
+   * The store's time of the segment, in milliseconds since the epoch, which orders its lines in the ledger. A time outside of its
+   * hour, as after a write that was answered late or in a copied bucket, is replaced by the nearest time within the hour.
    */
   readonly writtenAt: number;
-  /** The store's time of it is after nothing should appear in its hour any more. */
+  /** Whether the segment was written after its hour was whole. */
   readonly isLate?: boolean;
 }
 
-/** The last number that was read of each writer of an hour. Nothing ever appears behind it. */
+/** The last number that was read, for each writer of an hour. No lower number appears later. */
 export type SegmentPosition = ReadonlyMap<string, number>;
 
-/** Segments in a row that are read over before a new listing starts behind them. */
-const READ_OVER = 100;
+/** Listed segments in a row that were read before; beyond them a new listing starts after the last one that was read. */
+const MAX_SKIPPED = 100;
 
 /**
- * The segments of an hour behind a position, in the order of writers and numbers. Takes a call for each writer that has written many,
- * however many these are. Throws `StoreError`, and `PartialListingError` where all of a writer is left out that was read before.
+ * Lists the segments of an hour after a position, ordered by writer and number. A writer with many segments costs one more call, however
+ * many they are. Throws `StoreError`, and `PartialListingError` when the listing lacks every segment of a writer that was read before.
  *
  * @param root the folder of the ledger, or of what was sent to a subscriber
- * @param position default: before all
+ * @param position default: before all segments
  */
 export async function* listSegments(
   store: ObjectStore,
@@ -42,14 +42,14 @@ export async function* listSegments(
       startAfter === '' ? undefined : { startAfter },
     );
     startAfter = null;
-    let passed = 0;
+    let skipped = 0;
     for await (const listed of listing) {
       const place = parseSegmentKey(listed.key);
       if (place === null) continue;
       unlisted.delete(place.writer);
-      const read = position.get(place.writer) ?? 0;
-      if (place.number > read) {
-        passed = 0;
+      const lastRead = position.get(place.writer) ?? 0;
+      if (place.number > lastRead) {
+        skipped = 0;
         yield {
           ...place,
           key: listed.key,
@@ -59,9 +59,9 @@ export async function* listSegments(
         };
         continue;
       }
-      passed += 1;
-      if (passed < READ_OVER || place.number === read) continue;
-      startAfter = segmentKey({ ...place, number: read });
+      skipped += 1;
+      if (skipped < MAX_SKIPPED || place.number === lastRead) continue;
+      startAfter = segmentKey({ ...place, number: lastRead });
       break;
     }
   }
@@ -69,7 +69,7 @@ export async function* listSegments(
   if (writer !== undefined) await assertGone(store, { hour, writer, number: position.get(writer) ?? 0 });
 }
 
-/** A segment that was read and is listed no more was deleted: else the listing is not whole. */
+/** Throws unless a segment that was read before, and is not listed now, was deleted: otherwise the listing is incomplete. */
 async function assertGone(store: ObjectStore, place: SegmentPlace): Promise<void> {
   const key = segmentKey(place);
   if (place.number > 0 && (await store.head(key)) !== null)

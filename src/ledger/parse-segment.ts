@@ -2,16 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 
-/** Lines that a segment can have; further ones are not read. */
+/** Lines that are read of a segment at most. */
 export const MAX_LINES = 2 ** 20;
 
-/** Where the text of a line is in its segment, in bytes, without the line feed. */
+/** Position of a line's text in its segment, in bytes, without the line feed. */
 export interface LineSpan {
   readonly start: number;
   readonly length: number;
 }
 
-/** A line as read back, and where it is in the segment. */
+/** A line and its position in the segment. */
 interface SegmentEntry<Line> extends LineSpan {
   readonly line: Line;
   readonly index: number;
@@ -20,8 +20,8 @@ interface SegmentEntry<Line> extends LineSpan {
 export interface ParsedSegment<Line = LedgerLine> {
   readonly entries: readonly SegmentEntry<Line>[];
   /**
-   * How many lines cannot be read: truncated, edited by hand, foreign, not UTF-8, or of another version, whose fields may mean something
-   * else. 1 for a segment without text: each is written with a line.
+   * Number of lines that cannot be read: truncated, edited by hand, foreign, not UTF-8, or of another version, whose fields may mean
+   * something else. 1 for an empty segment, because every segment is written with a line.
    */
   readonly unreadable: number;
 }
@@ -33,7 +33,7 @@ export function parseSegment(content: Buffer): ParsedSegment {
 
 type Fields = Record<string, unknown>;
 
-/** Parses a segment whose lines are JSON objects. @param read returns null for one that is no line of it */
+/** Parses a segment whose lines are JSON objects. @param read returns null for an object that is not a valid line */
 export function parseLines<Line>(content: Buffer, read: (value: Fields) => Line | null): ParsedSegment<Line> {
   const entries: SegmentEntry<Line>[] = [];
   let unreadable = 0;
@@ -50,7 +50,7 @@ export function parseLines<Line>(content: Buffer, read: (value: Fields) => Line 
   return { entries, unreadable: entries.length + unreadable === 0 ? 1 : unreadable };
 }
 
-/** The line with this text; null where it cannot be read. */
+/** Parses one line; null when it cannot be read. */
 export function parseLine(bytes: Buffer): LedgerLine | null {
   return lineOf(textOf(bytes), completeLine);
 }
@@ -60,7 +60,7 @@ function lineOf<Line>(text: string | null, read: (value: Fields) => Line | null)
   return isJsonObject(value) ? read(value) : null;
 }
 
-/** Whether a line is no JSON object, as after text was cut or changed, or there is none. Lines of other formats are not damaged. */
+/** Whether the segment is empty or a line of it is not a JSON object, as after truncation. Lines of other formats are not damaged. */
 export function isDamagedSegment(content: Buffer): boolean {
   return parseLines(content, (value) => value).unreadable > 0;
 }
@@ -74,14 +74,14 @@ function* cutLines(content: Buffer): Generator<Buffer> {
   }
 }
 
-/** Null for a line that is not UTF-8: a decoder that replaces its bytes would make another line of it. */
+/** Null for a line that is not UTF-8: decoding with replacement characters would change it. */
 function textOf(line: Buffer): string | null {
   return isUtf8(line) ? line.toString() : null;
 }
 
 const LINE_FEED = 0x0a;
 
-/** Fields a line may lack: written by an older version, or by something other than a delivery. */
+/** Values of fields that a line may lack, because an older version wrote it or it records no delivery. */
 const ABSENT = {
   source: null,
   region: null,

@@ -1,7 +1,6 @@
 /**
- * Works on several inputs at once and yields the results in the order of the inputs. At most `concurrency` results are
- * begun and not yet consumed, so that memory stays bounded when the consumer is slow. Inputs that end in an error throw it behind the
- * results of those before.
+ * Works on several inputs concurrently and yields the results in the order of the inputs. At most `concurrency` results are pending or
+ * unconsumed, so that memory stays bounded when the consumer is slow. An error of the inputs is thrown after the results of those before.
  */
 export async function* readAhead<Input, Result>(
   inputs: AsyncIterable<Input> | Iterable<Input>,
@@ -19,7 +18,7 @@ export async function* readAhead<Input, Result>(
   }
   for await (const input of untilFailure()) {
     const result = work(input);
-    // A rejection is thrown when its turn comes. Until then it must not count as unhandled.
+    // A rejection is thrown when its result is due. Until then it must not count as unhandled.
     result.catch(() => undefined);
     begun.push(result);
     const first = begun.length >= concurrency ? begun.shift() : undefined;

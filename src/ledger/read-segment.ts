@@ -2,18 +2,18 @@ import type { ObjectInfo, ObjectStore } from '../store/object-store.js';
 import { readToEnd } from '../store/read-to-end.js';
 import { writtenAt } from './list-segments.js';
 
-/** Our segments hold 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
+/** The receiver's segments have 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
 export const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Metadata of a segment in a copy of a store: ISO 8601, the time that the store had which was copied. The place of its lines goes by it.
- * Listings do not show it, and have the later time of the copy.
+ * Metadata name of a segment in a copied store: when the original store wrote it (ISO 8601). It decides the place of its lines. Listings do
+ * not show it, and have the later time of the copy.
  */
 export const WRITTEN_AT = 'written-at';
 
-/** A segment that was read and not parsed yet: parsing takes the event loop for some milliseconds a megabyte. */
+/** A segment that was read and not parsed yet: parsing blocks the event loop for some milliseconds per megabyte. */
 export interface UnparsedSegment {
-  /** Empty for a foreign object that is too large to be a segment: each segment is written with a line. */
+  /** Empty for a foreign object that is too large to be a segment; a real segment is never empty. */
   readonly content: Buffer;
   /** The store's time of the segment, as `ListedSegment` has it. */
   readonly writtenAt: number;
@@ -30,7 +30,7 @@ export async function fetchSegment(store: ObjectStore, key: string): Promise<Unp
   return { content: Buffer.alloc(0), writtenAt: time };
 }
 
-/** When a segment was written: for one that was copied, in the store that it was copied from. */
+/** When a segment was first written: for a copied one, in the original store. */
 export function writtenFirst({ metadata, modifiedAt }: Pick<ObjectInfo, 'metadata' | 'modifiedAt'>): Date {
   const copied = new Date(metadata[WRITTEN_AT] ?? '');
   return Number.isNaN(copied.getTime()) ? modifiedAt : copied;

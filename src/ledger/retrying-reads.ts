@@ -11,14 +11,14 @@ import { readToEnd } from '../store/read-to-end.js';
 import { LEDGER_FOLDER, MERGED_FOLDER } from './ledger-keys.js';
 import { MAX_SEGMENT_BYTES } from './read-segment.js';
 
-/** An object cannot be read, or a folder not be listed, although the store answers: what is beside it can be. */
+/** An object cannot be read, or a folder cannot be listed, although the store answers. Others may be readable. */
 export class UnreadableError extends StoreError {
   /** A folder ends in `/`. */
   readonly key: string;
 
   constructor(operation: 'read' | 'list', key: string, { message }: StoreError) {
     const what = operation === 'read' ? 'read' : 'listed';
-    // The condition of its cause would be taken for that of the whole store.
+    // Without the cause's condition, which would be taken for that of the whole store.
     super(operation, `${key} cannot be ${what} although the store answers (${message})`);
     this.name = 'UnreadableError';
     this.key = key;
@@ -29,13 +29,13 @@ export class UnreadableError extends StoreError {
 const PAUSES = [0, 1_000];
 
 /**
- * A store that tells an object that cannot be read, or a folder that cannot be listed, from an outage: what fails is tried again while the
- * store answers, and ends in `UnreadableError`. During an outage it rejects at once. Bodies are in memory.
+ * A store that distinguishes an unreadable object or folder from an outage. A failed call is retried while the store answers, and then
+ * rejects with `UnreadableError`; during an outage it rejects immediately. Bodies are read into memory.
  */
 export function retryingReads(store: ObjectStore, pauses: readonly number[] = PAUSES): ObjectStore {
   const readWhole: ObjectStore['read'] = async (key, ...args) => {
     const reading = await store.read(key, ...args);
-    // Nobody reads a foreign object to its end.
+    // A foreign object, which no caller reads to its end.
     if (reading === null || reading.info.size > MAX_SEGMENT_BYTES) return reading;
     const body = await readToEnd(key, reading.body);
     return { info: reading.info, body: Readable.from([body]) };
@@ -57,7 +57,7 @@ export function retryingReads(store: ObjectStore, pauses: readonly number[] = PA
   };
 }
 
-/** The same of listings alone. */
+/** Like `retryingReads`, for listings only. */
 export function retryingListings(store: ObjectStore): ObjectStore {
   return {
     ...store,
@@ -67,7 +67,7 @@ export function retryingListings(store: ObjectStore): ObjectStore {
   };
 }
 
-/** Tries once more what failed before it brought anything. */
+/** Retries once a listing that failed before its first item. */
 async function* retryListing<Item>(
   store: ObjectStore,
   prefix: string,
@@ -82,17 +82,17 @@ async function* retryListing<Item>(
       }
       return;
     } catch (error) {
-      if (!(error instanceof StoreError) || isOfWholeStore(error) || (await outage.failed())) throw error;
+      if (!(error instanceof StoreError) || concernsWholeStore(error) || (await outage.failed())) throw error;
       if (isLast) throw new UnreadableError('list', prefix, error);
     }
   }
 }
 
-function isOfWholeStore(error: StoreError): boolean {
+function concernsWholeStore(error: StoreError): boolean {
   return error instanceof PartialListingError || error instanceof UnorderedListingError;
 }
 
-/** Throws `StoreError` where the store does not answer, or not list the ledger. */
+/** Throws `StoreError` when the store does not answer, or does not list the ledger. */
 export async function assertListsLedger(store: ObjectStore): Promise<void> {
   await store.identity();
   for (const root of [LEDGER_FOLDER, MERGED_FOLDER]) for await (const _ of store.folders(root)) break;

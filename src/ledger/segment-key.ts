@@ -5,14 +5,14 @@ import { LEDGER_FOLDER, sentFolder } from './ledger-keys.js';
 export interface SegmentPlace {
   /** Folder of the hour in which it was written, e.g. `dt=2026-03-04/hour=05/`. */
   readonly hour: string;
-  /** With the name of a subscriber before it, as in `crm/01K…-replica`, where the segment says what was sent to it. */
+  /** In sent records with the subscriber's name before it, as in `crm/01K…-replica`. */
   readonly writer: string;
   readonly number: number;
 }
 
 const DIGITS = 8;
 
-/** The last number that sorts where it belongs. A writer takes a new name after it. */
+/** The highest number that sorts correctly. A writer takes a new name after it. */
 export const LAST_NUMBER = 10 ** DIGITS - 1;
 
 /** Key of a segment: a listing is in the order of writers and their numbers. */
@@ -27,7 +27,7 @@ export function folderOfWriter(writer: string): string {
   return subscriber === null ? LEDGER_FOLDER : sentFolder(subscriber);
 }
 
-/** The subscriber of a writer that says what was sent to it; null for one of the ledger. */
+/** The subscriber of a writer of sent records; null for a writer of the ledger. */
 export function subscriberOf(writer: string): string | null {
   const end = writer.indexOf('/');
   return end < 0 ? null : writer.slice(0, end);

@@ -6,33 +6,33 @@ export type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
 
 export type CoveredSegments = ReturnType<typeof coveredNumbers>;
 
-/** Numbers of a writer in a row. */
+/** Consecutive numbers of a writer. */
 export interface Gap {
   readonly writer: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** Lost segments of an hour: a later one of their writer is there, or it is known that they were. */
+/** Lost segments of an hour: a later segment of their writer exists, or they are known to have existed. */
 export interface LostSegments extends Gap {
   readonly hour: string;
-  /** Why a segment cannot be read that is there; absent or null for those that are missing. */
+  /** Why an existing segment cannot be read; absent or null for missing segments. */
   readonly unreadable?: UnreadableError | null;
 }
 
 type Range = [from: number, to: number];
 
-/** Segments of an hour, such as those that its records have. */
+/** A set of segments of an hour, such as those that its records cover. */
 export function coveredNumbers(parts: readonly { readonly segments: Iterable<Numbered> }[]) {
   const ranges = rangesOf(parts);
   const rangeWith = ({ writer, number }: Numbered) =>
     ranges.get(writer)?.find(([from, to]) => from <= number && number <= to);
-  /** The writers, and the highest number of each. */
+  /** Highest number of each writer. */
   const last: ReadonlyMap<string, number> = new Map(
     [...ranges].map(([writer, own]) => [writer, own.at(-1)?.[1] ?? 0]),
   );
 
-  /** The numbers from one to another that are not among them. */
+  /** The numbers of a range that are not in the set. */
   function missingIn({ writer, from, to }: Gap): Gap[] {
     const missing: Gap[] = [];
     let next = from;
@@ -49,14 +49,15 @@ export function coveredNumbers(parts: readonly { readonly segments: Iterable<Num
     last,
     missingIn,
     has: (segment: Numbered) => rangeWith(segment) !== undefined,
-    /** The last number in a row behind one; the number itself when the next one is not among them. */
-    endBehind: ({ writer, number }: Numbered) => rangeWith({ writer, number: number + 1 })?.[1] ?? number,
-    /** Numbers that are missing although a later one of their writer is among them: lost segments. */
+    /** The last of the consecutive numbers that follow one; the number itself when the next one is not in the set. */
+    lastConsecutive: ({ writer, number }: Numbered) =>
+      rangeWith({ writer, number: number + 1 })?.[1] ?? number,
+    /** Numbers that are missing although a later one of their writer is in the set: lost segments. */
     gaps: () => [...last].flatMap(([writer, to]) => missingIn({ writer, from: 1, to })),
   };
 }
 
-/** The ranges of each writer, ascending, with gaps between them: there are few, as numbers without a gap are one. */
+/** Ranges of consecutive numbers of each writer, ascending. There are few: numbers rarely have gaps. */
 function rangesOf(parts: readonly { readonly segments: Iterable<Numbered> }[]): Map<string, Range[]> {
   const numbers = new Map<string, number[]>();
   for (const { segments } of parts)
@@ -65,10 +66,10 @@ function rangesOf(parts: readonly { readonly segments: Iterable<Numbered> }[]): 
       numbers.set(writer, own);
       own.push(number);
     }
-  return new Map([...numbers].map(([writer, own]) => [writer, inRows(own.sort((a, b) => a - b))]));
+  return new Map([...numbers].map(([writer, own]) => [writer, toRanges(own.sort((a, b) => a - b))]));
 }
 
-function inRows(numbers: readonly number[]): Range[] {
+function toRanges(numbers: readonly number[]): Range[] {
   const ranges: Range[] = [];
   for (const number of numbers) {
     const last = ranges.at(-1);
@@ -78,7 +79,7 @@ function inRows(numbers: readonly number[]): Range[] {
   return ranges;
 }
 
-/** Numbers in a row that a store may list late, or a fault may have lost: more of them are not asked for one by one. */
+/** Longest gap whose numbers are requested one by one: a store may list as many late, or a fault may have lost them. */
 const LONG_GAP = 1000;
 
 export function isLong({ from, to }: Gap): boolean {

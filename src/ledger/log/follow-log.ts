@@ -5,52 +5,52 @@ import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter } from '../segment-key.js';
 import type { LostSegments } from './covered-numbers.js';
 import { type HourPosition, hourPosition } from './hour-position.js';
-import { AT_ONCE, fetchAhead, type NewSegment } from './new-segments.js';
+import { AT_ONCE, fetchSegments, type NewSegment } from './new-segments.js';
 import { newSegmentsOf } from './segments-of-hour.js';
 
 export interface LogFollowerOptions {
   readonly store: ObjectStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** The hours that are followed until they are whole. The follower adds an hour when it opens. */
+  /** Positions in the hours that are followed until they are whole. The follower adds an hour when it opens. */
   readonly hours: Map<string, HourPosition>;
-  /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
+  /** Called with numbers that are lost or were deleted: they, or a later number, were listed. */
   readonly onLost: (lost: LostSegments) => void;
-  /** Called with a folder of an hour that cannot be listed although the store answers. What is beside it is brought. */
+  /** Called with the folder of an hour that cannot be listed although the store answers. Segments of other folders are still returned. */
   readonly onUnlisted: (hour: string, error: UnreadableError) => void;
   /** Folders whose segments are followed at present. Default: the ledger's. */
   readonly folders?: () => readonly string[];
 }
 
-/** Milliseconds between listings of an hour that is asked for by number: a new writer is seen that late. */
+/** Milliseconds between listings of an hour whose segments are requested by number, and thus the delay until a new writer is seen. */
 const RELIST = 60_000;
-/** Segments of an hour that one call lists, with those that are new. */
-const SMALL = 500;
+/** Segments of an hour that is listed each time: one call returns them all, with the new ones. */
+const SMALL_HOUR = 500;
 
-/** The one way to follow the log: each segment of the hours that are not whole, once, whenever it appears. */
+/** Follows the log: returns each segment of the hours that are not whole, once, whenever it appears. */
 export function createLogFollower(options: LogFollowerOptions) {
   const { store, clock, hours, folders = () => [LEDGER_FOLDER] } = options;
-  /** When hours were listed, and their writers that write no more in them. */
+  /** When each hour was listed last, and its writers that have left it. */
   const listings = new Map<string, { at: number; readonly finished: Set<string> }>();
   let isListingDue = false;
 
-  /** The open hours, and later ones that are followed: when the clock was set back, their last lines were written before. */
-  function followed(): string[] {
+  /** The open hours, and later ones with a position: their lines were written before the clock was set back. */
+  function followedHours(): string[] {
     const time = clock();
     const open = [...hours.keys()].filter((hour) => !isWhole(hour, time));
     return [...new Set([...openHours(time), ...open])].sort();
   }
 
-  async function* newIn(hour: string): AsyncGenerator<NewSegment> {
-    const place = followedHour(hours, hour);
+  async function* newSegmentsIn(hour: string): AsyncGenerator<NewSegment> {
+    const position = followHour(hours, hour);
     const listing = listings.get(hour) ?? { at: Number.NEGATIVE_INFINITY, finished: new Set() };
     listings.set(hour, listing);
     const time = clock();
-    if (Math.abs(time - listing.at) < RELIST && !isSmall(place))
-      return yield* nextOfAll(place, listing.finished);
+    if (Math.abs(time - listing.at) < RELIST && !isSmallHour(position))
+      return yield* nextOfEachWriter(position, listing.finished);
     for (const folder of folders())
       try {
-        yield* newSegmentsOf(store, place, folder, options.onLost);
+        yield* newSegmentsOf(store, position, folder, options.onLost);
       } catch (error) {
         if (!(error instanceof UnreadableError)) throw error;
         options.onUnlisted(hour, error);
@@ -58,64 +58,71 @@ export function createLogFollower(options: LogFollowerOptions) {
     listing.at = time;
   }
 
-  async function* nextOfAll(place: HourPosition, finished: Set<string>): AsyncGenerator<NewSegment> {
-    // A writer of the hour before begins the next one with its first number.
-    const earlier = hours.get(hourAt(startOfHour(place.hour) - HOUR));
-    const later = hours.get(hourAt(startOfHour(place.hour) + HOUR));
+  async function* nextOfEachWriter(
+    position: HourPosition,
+    finished: Set<string>,
+  ): AsyncGenerator<NewSegment> {
+    // A writer of the previous hour starts again with number 1 in this one.
+    const earlier = hours.get(hourAt(startOfHour(position.hour) - HOUR));
+    const later = hours.get(hourAt(startOfHour(position.hour) + HOUR));
     const current = folders();
-    for (const writer of new Set([...place.read.keys(), ...(earlier?.read.keys() ?? [])])) {
+    for (const writer of new Set([...position.read.keys(), ...(earlier?.read.keys() ?? [])])) {
       if (!current.includes(folderOfWriter(writer))) continue;
-      // It never returns to an hour that it has left, once the next number of that was asked for since.
+      // A writer never returns to an hour that it has left. Its next number was requested once since then.
       if (finished.has(writer)) continue;
       const hasLeft = later?.read.has(writer) === true;
-      yield* nextOf(store, place, writer);
+      yield* nextOfWriter(store, position, writer);
       if (hasLeft) finished.add(writer);
     }
   }
 
   return {
-    /** What is new. A segment that is not taken is brought again. Throws `StoreError`; the next call continues. */
+    /** New segments. One that its reader does not mark as read is returned again. Throws `StoreError`; the next call continues. */
     async *newSegments(): AsyncGenerator<NewSegment> {
-      const open = followed();
+      const open = followedHours();
       for (const hour of listings.keys()) if (!open.includes(hour)) listings.delete(hour);
       if (isListingDue) for (const listing of listings.values()) listing.at = Number.NEGATIVE_INFINITY;
       isListingDue = false;
-      for (const hour of open) yield* newIn(hour);
+      for (const hour of open) yield* newSegmentsIn(hour);
     },
-    /** The next call lists its hours, whenever that was done last. */
+    /** Makes the next call list all hours again. */
     relist(): void {
       isListingDue = true;
     },
-    /** Everything written before it was brought, of new writers as well; null before the first complete listing. */
+    /** Everything written before this time was returned, new writers included; null before the first complete listing. */
     listedAt(): number | null {
-      const times = followed().map((hour) => listings.get(hour)?.at ?? Number.NEGATIVE_INFINITY);
+      const times = followedHours().map((hour) => listings.get(hour)?.at ?? Number.NEGATIVE_INFINITY);
       return times.every(Number.isFinite) ? Math.min(...times) : null;
     },
   };
 }
 
-/** What was read of an hour; it is begun where it is new. */
-export function followedHour(hours: Map<string, HourPosition>, hour: string): HourPosition {
+/** The position in an hour, added to `hours` when it is new. */
+export function followHour(hours: Map<string, HourPosition>, hour: string): HourPosition {
   const known = hours.get(hour) ?? hourPosition(hour);
   hours.set(hour, known);
   return known;
 }
 
-function isSmall({ read }: HourPosition): boolean {
+function isSmallHour({ read }: HourPosition): boolean {
   let numbers = 0;
   for (const last of read.values()) numbers += last;
-  return numbers <= SMALL;
+  return numbers <= SMALL_HOUR;
 }
 
-/** The segments of a writer behind the last that was taken, until one is not there or not taken. */
-async function* nextOf(store: ObjectStore, place: HourPosition, writer: string): AsyncGenerator<NewSegment> {
+/** The segments of a writer after the last one that was read, until one is missing or not marked as read. */
+async function* nextOfWriter(
+  store: ObjectStore,
+  position: HourPosition,
+  writer: string,
+): AsyncGenerator<NewSegment> {
   for (let atOnce = 1; ; atOnce = Math.min(AT_ONCE, atOnce * 2)) {
-    const first = (place.read.get(writer) ?? 0) + 1;
+    const first = (position.read.get(writer) ?? 0) + 1;
     const numbers = Array.from({ length: atOnce }, (_, index) => ({ writer, number: first + index }));
-    for await (const { number, segment } of fetchAhead(store, place, numbers)) {
+    for await (const { number, segment } of fetchSegments(store, position, numbers)) {
       if (segment === null) return;
-      yield { place, writer, number, segment };
-      if (place.read.get(writer) !== number) return;
+      yield { position, writer, number, segment };
+      if (position.read.get(writer) !== number) return;
     }
   }
 }

@@ -1,16 +1,16 @@
 import type { Gap, Numbered } from './covered-numbers.js';
 
-/** What was taken of an hour: the segments of each writer up to a number, but for those that are missing. */
+/** What was read of an hour: the segments of each writer up to a number, except for the missing ones. */
 export interface HourPosition {
   /** Folder of the hour, `dt=…/hour=HH/`. */
   readonly hour: string;
-  /** The last number that was taken of each writer, or passed over. Nothing ever appears behind it. */
+  /** The last number of each writer that was read or marked as missing. No lower number appears later, unless it is missing. */
   readonly read: Map<string, number>;
-  /** Numbers up to those that were passed over, in the order in which they were. Replaced, never changed. */
+  /** Missing numbers up to those, in the order in which they were noticed. The array is replaced, never changed. */
   missing: readonly Gap[];
 }
 
-/** @param read default: nothing was */
+/** @param read default: nothing was read */
 export function hourPosition(
   hour: string,
   read: Readonly<Record<string, number>> = {},
@@ -19,7 +19,7 @@ export function hourPosition(
   return { hour, read: new Map(Object.entries(read)), missing };
 }
 
-export function isTaken({ read, missing }: HourPosition, segment: Numbered): boolean {
+export function isRead({ read, missing }: HourPosition, segment: Numbered): boolean {
   return segment.number <= (read.get(segment.writer) ?? 0) && !missing.some((gap) => isWithin(gap, segment));
 }
 
@@ -27,15 +27,15 @@ export function isWithin({ writer, from, to }: Gap, segment: Numbered): boolean 
   return segment.writer === writer && from <= segment.number && segment.number <= to;
 }
 
-/** Numbers before it that were not taken are missing from then on. */
-export function take(position: HourPosition, { writer, number }: Numbered): void {
-  passOver(position, { writer, to: number - 1 });
+/** Marks a segment as read. Unread numbers before it become missing. */
+export function markRead(position: HourPosition, { writer, number }: Numbered): void {
+  markMissing(position, { writer, to: number - 1 });
   if (number > (position.read.get(writer) ?? 0)) position.read.set(writer, number);
   else position.missing = position.missing.flatMap((gap) => without(gap, { writer, number }));
 }
 
-/** Passes over the numbers up to one: they are missing. */
-export function passOver(position: HourPosition, { writer, to }: Pick<Gap, 'writer' | 'to'>): void {
+/** Marks all unread numbers up to `to` as missing. */
+export function markMissing(position: HourPosition, { writer, to }: Pick<Gap, 'writer' | 'to'>): void {
   const from = (position.read.get(writer) ?? 0) + 1;
   if (to < from) return;
   const before = position.missing.findLast((gap) => gap.writer === writer && gap.to === from - 1);

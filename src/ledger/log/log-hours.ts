@@ -7,9 +7,9 @@ import { UnreadableError } from '../retrying-reads.js';
 const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
 
 /**
- * Folders of the hours that have segments or merged hours, `dt=…/hour=HH/`; days are listed lazily.
+ * Folders of the hours that have segments or merged objects, `dt=…/hour=HH/`; days are listed lazily.
  *
- * @param hoursOf what a day has that cannot be listed although others can; default: each hour, so that whoever reads it sees why
+ * @param hoursOfUnlisted hours assumed for a day that cannot be listed although others can; default: all, so that reading one reports why
  */
 export async function* hoursInOrder(
   store: ObjectStore,
@@ -17,30 +17,30 @@ export async function* hoursInOrder(
   since: number,
   until: number,
   roots: readonly string[] = ROOTS,
-  hoursOf: (day: string) => readonly string[] = eachHour,
+  hoursOfUnlisted: (day: string) => readonly string[] = eachHour,
 ): AsyncGenerator<string> {
   const oldest = folderAt(since);
   const newest = folderAt(until);
   const inOrder = (folders: string[]) => (order === 'oldest' ? folders : folders.reverse());
   for (const day of inOrder(await foldersBelow(store, '', roots, []))) {
     if (day > newest || day < oldest.slice(0, day.length)) continue;
-    for (const hour of inOrder(await foldersBelow(store, day, roots, hoursOf(day)))) {
+    for (const hour of inOrder(await foldersBelow(store, day, roots, hoursOfUnlisted(day)))) {
       if (hour <= newest && hour >= oldest && !Number.isNaN(startOfHour(hour))) yield hour;
     }
   }
 }
 
-/** As `ledgerFolders`; a root that cannot be listed there has the folders that are named instead. */
+/** Like `ledgerFolders`, but with `fallback` for a root that cannot be listed there. */
 async function foldersBelow(
   store: Pick<ObjectStore, 'folders'>,
   path: string,
   roots: readonly string[],
-  instead: readonly string[],
+  fallback: readonly string[],
 ): Promise<string[]> {
   const found = roots.map((root) =>
     ledgerFolders(store, path, [root]).catch((error: unknown) => {
       if (!(error instanceof UnreadableError) || ROOTS.includes(error.key)) throw error;
-      return instead;
+      return fallback;
     }),
   );
   return [...new Set((await Promise.all(found)).flat())].sort();
@@ -58,7 +58,7 @@ function folderAt(time: number): string {
   return hourAt(time);
 }
 
-/** The folders directly below a path of the ledger's roots (segments, merged hours), each once, sorted. */
+/** The folders directly below `path` in any of the roots (segments, merged hours), each once, sorted. */
 export async function ledgerFolders(
   store: Pick<ObjectStore, 'folders'>,
   path: string,
@@ -73,7 +73,7 @@ export async function ledgerFolders(
   return [...names].sort();
 }
 
-/** Folders of the segments of what was sent, of all subscribers that the store has anything of. */
+/** Folders of sent records, one for each subscriber that the store has a folder of. */
 export async function* sentFolders(store: Pick<ObjectStore, 'folders'>): AsyncGenerator<string> {
   for await (const folder of store.folders(OUTBOX_FOLDER))
     yield sentFolder(folder.slice(OUTBOX_FOLDER.length, -1));

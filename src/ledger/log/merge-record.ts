@@ -11,13 +11,13 @@ import { coveredNumbers } from './covered-numbers.js';
 /** A segment of a merged text. */
 export interface MergedSegment extends Pick<SegmentPlace, 'writer' | 'number'> {
   readonly lines: number;
-  /** Size of the segment: one less than that of its lines where the last one has no line feed. */
+  /** Size of the segment: one byte less than its text here when its last line had no line feed. */
   readonly bytes: number;
   /** The store's time of the segment, in milliseconds since the epoch. */
   readonly writtenAt: number;
 }
 
-/** A gzip member of a merged object. It can be read alone. */
+/** A gzip member of a merged object, which can be decompressed by itself. */
 export interface MergedMember {
   /** Compressed. */
   readonly bytes: number;
@@ -27,14 +27,14 @@ export interface MergedMember {
 }
 
 /**
- * What an object of a merged hour has. The object is the text of segments, one after the other; a line feed follows a last line that had
- * none. The record makes it count.
+ * Describes an object of a merged hour: the concatenated text of its segments, each ended by a line feed. The object counts only once this
+ * record exists.
  */
 export interface MergeRecord {
   readonly hour: string;
   /** Number of the record, from 1; segments that appear later are in a further record. */
   readonly n: number;
-  /** Folder of the last hour before this one that has lines; null where the merge did not know it. */
+  /** Folder of the previous hour that has lines; null where the merge did not know it. */
   readonly previous: string | null;
   /** Key of the object. */
   readonly object: string;
@@ -56,7 +56,7 @@ export function encodeRecord(record: MergeRecord): Buffer {
   return Buffer.from(`${JSON.stringify({ v: 1, ...record, segments })}\n`);
 }
 
-/** Null for anything but a record of this folder of segments, hour and number. */
+/** Parses a record; null unless it is the one of this folder of segments, hour and number. */
 function parseRecord(folder: string, hour: string, n: number, value: unknown): MergeRecord | null {
   if (!isJsonObject(value) || value.v !== 1 || value.hour !== hour || value.n !== n) return null;
   const { previous, object, size, sha256 } = value;
@@ -103,13 +103,13 @@ function sum<Field extends string>(items: readonly Readonly<Record<Field, number
   return items.reduce((total, item) => total + item[field], 0);
 }
 
-/** Handler for a catch: null for an object or a folder that cannot be read. Throws every other error. */
+/** For `.catch`: null when an object or a folder cannot be read. Throws every other error. */
 export function nullIfDamaged(error: unknown): null {
   if (error instanceof MergedHourError || error instanceof UnreadableError) return null;
   throw error;
 }
 
-/** An object of a merged hour is missing, damaged or another's, or a folder of the hour cannot be listed. The store works. */
+/** An object of a merged hour is missing, damaged or foreign, or a folder of the hour cannot be listed. The store itself works. */
 export class MergedHourError extends Error {
   readonly key: string;
   /** What is wrong with it, without its key. */
@@ -127,11 +127,11 @@ export class MergedHourError extends Error {
   }
 }
 
-/** What was merged of an hour. */
+/** The records and objects of a merged hour. */
 export interface MergedHour {
   /** Records whose object is there with the recorded size, in the order of their numbers. */
   readonly records: readonly MergeRecord[];
-  /** Records that cannot be read, and those whose object is missing or another's. What they cover may be in segments. */
+  /** Records that cannot be read, and those whose object is missing or foreign. The segments that they cover may still exist. */
   readonly faults: readonly MergedHourError[];
   /** The highest number of a record, whether it can be read or not; 0 without one. */
   readonly last: number;
@@ -139,22 +139,25 @@ export interface MergedHour {
   readonly unnamed: readonly ListedObject[];
 }
 
-/** The faults that hide something: once an hour was merged again, further records have the segments of an object that was deleted. */
-export function openFaults({ records, faults }: Pick<MergedHour, 'records' | 'faults'>): MergedHourError[] {
+/** Faults whose segments no sound record covers: when an hour was merged again, later records cover those of a deleted object. */
+export function unresolvedFaults({
+  records,
+  faults,
+}: Pick<MergedHour, 'records' | 'faults'>): MergedHourError[] {
   const isMerged = coveredNumbers(records).has;
   return faults.filter(({ record }) => record === null || !record.segments.every(isMerged));
 }
 
-/** Records that are read at once. */
+/** Records read concurrently. */
 const AT_ONCE = 4;
-/** Far above a record of the segments that one object may have. */
+/** Far larger than the record of the segments that one object may have. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the records of an hour. Throws `StoreError`.
  *
  * @param folder of its segments
- * @param known a record that is there
+ * @param known number of a record that exists: a listing without it is incomplete
  */
 export async function readMergedHour(
   store: ObjectStore,
@@ -180,8 +183,8 @@ export async function readMergedHour(
 }
 
 /**
- * An object without its record in the listing: the record was written meanwhile, or the listing is not whole. Without it the segments,
- * which may have been deleted, would be read as if they never were, and the object be swept.
+ * Lists again when an object's record exists and is not listed: it was written meanwhile, or the listing is incomplete. Without it the
+ * segments, which may have been deleted, would count as never written, and the object would be swept.
  */
 async function listMergedHour(store: ObjectStore, hour: string, folder: string, known: number | null) {
   const merged = mergedFolder(folder) + hour;
@@ -225,7 +228,7 @@ async function faultOf(
   listed: ReadonlyMap<string, ListedObject>,
 ): Promise<MergedHourError | null> {
   const { object, size } = record;
-  // The object can have been written behind the place that the listing had come to.
+  // The object may have been written after the listing had passed its key.
   const found = listed.get(object) ?? (await store.head(object));
   if (found === null) return new MergedHourError(object, 'it is missing', record);
   if (found.size === size) return null;

@@ -16,7 +16,7 @@ import {
 } from './merge-record.js';
 
 const decompress = promisify(gunzip);
-/** Text of a member: it ends with the line that exceeds a mebibyte, and a segment has at most 64. */
+/** Upper bound of a member's text: a member ends with the line that exceeds 1 MiB, and a segment has at most 64 MiB. */
 const MAX_MEMBER_BYTES = 128 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
@@ -25,14 +25,15 @@ export interface MergedContent {
   readonly segment: MergedSegment;
   /** Bytes of the segment. */
   readonly content: Buffer;
-  /** The same as part of the text: with a line feed at its end. */
+  /** The same with a line feed at its end, as the merged text has it. */
   readonly text: Buffer;
 }
 
 /**
- * Reads segments of a merged object, in the order of its text: from the one with an index until before another. Only the members that have
- * them are read, and each is compared with its record before a line of it is given out. Throws `MergedHourError` where the object is
- * missing, damaged or another's, and `StoreError`.
+ * Reads segments of a merged object, in the order of its text. Only the members that contain them are read, and each is checked against its
+ * record before any line of it is returned. Throws `MergedHourError` when the object is missing, damaged or foreign, and `StoreError`.
+ *
+ * @param from index of the first segment in the record; `to` is exclusive
  */
 export async function* readMergedSegments(
   store: ObjectStore,
@@ -52,10 +53,10 @@ export async function* readMergedSegments(
   }
 }
 
-/** The members that hold the lines of some segments. */
+/** The members that contain some segments. */
 interface Span {
   readonly members: readonly MergedMember[];
-  /** Where the first of them begins in the object. */
+  /** Offset of the first member in the object. */
   readonly start: number;
   readonly bytes: number;
   /** Lines before the first segment in the first member. */
@@ -109,15 +110,15 @@ async function textOf(record: MergeRecord, { sha256 }: MergedMember, data: Buffe
   throw new MergedHourError(record.object, 'its bytes are not those that its record names', record);
 }
 
-/** Cuts a text that comes in parts into its segments, by their numbers of lines. */
+/** Cuts a text that arrives in parts into its segments, by their numbers of lines. */
 function createCutter(segments: readonly MergedSegment[], skip: number) {
   let parts: Buffer[] = [];
   let text: Buffer = Buffer.alloc(0);
   let index = 0;
   let missing = segments[0]?.lines ?? 0;
 
-  /** The rest of the text behind some lines; `missing` are those that it lacks. */
-  function endOf(lines: number): { end: number; missing: number } {
+  /** Offset after so many lines of the text; `missing` are the lines that it lacks. */
+  function skipLines(lines: number): { end: number; missing: number } {
     let end = 0;
     for (let left = lines; left > 0; left -= 1) {
       const found = text.indexOf(LINE_FEED, end);
@@ -130,13 +131,13 @@ function createCutter(segments: readonly MergedSegment[], skip: number) {
   return {
     add(more: Buffer): void {
       text = more;
-      const passed = endOf(skip);
+      const passed = skipLines(skip);
       text = text.subarray(passed.end);
       skip = passed.missing;
     },
     *next(): Generator<MergedContent> {
       for (let segment = segments[index]; segment !== undefined; segment = segments[index]) {
-        const found = endOf(missing);
+        const found = skipLines(missing);
         parts.push(text.subarray(0, found.end));
         text = text.subarray(found.end);
         missing = found.missing;
@@ -152,12 +153,12 @@ function createCutter(segments: readonly MergedSegment[], skip: number) {
   };
 }
 
-/** Records of a busy hour take some megabytes. */
+/** Hours whose records are cached: those of a busy hour take some megabytes. */
 const KEPT_HOURS = 4;
 
 /**
- * Reads segments whose objects are missing from merged hours; null for one that no record has. The records of the hours that it came to last
- * are kept. Rejects with `StoreError`, and with `MergedHourError` when something is damaged or missing that may have the segment.
+ * Reads segments from merged hours; null for one that no record covers. Caches the records of the last hours. Rejects with `StoreError`,
+ * and with `MergedHourError` when a record or object that may have the segment is damaged or missing.
  */
 export function createMergedFetcher(store: ObjectStore) {
   const hours = new Map<string, Promise<MergedHour>>();
@@ -171,7 +172,7 @@ export function createMergedFetcher(store: ObjectStore) {
   };
 }
 
-/** Reads a segment of the log: its object, or else its part of a merged hour; null when it is in neither. Rejects as the fetcher does. */
+/** Reads a segment from its own object, else from its merged hour; null when neither has it. Rejects as the fetcher does. */
 export async function fetchFromLog(
   store: ObjectStore,
   segment: SegmentPlace,

@@ -4,56 +4,56 @@ import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
 import { UnreadableError } from '../retrying-reads.js';
 import { segmentKey } from '../segment-key.js';
 import { isLong, type LostSegments, type Numbered } from './covered-numbers.js';
-import { type HourPosition, passOver } from './hour-position.js';
+import { type HourPosition, markMissing } from './hour-position.js';
 import { nullIfDamaged } from './merge-record.js';
 import { createMergedFetcher } from './merged-segments.js';
 
-/** A segment that was not taken before. Its reader takes it by `take`. */
+/** A segment that was not read before. Its reader calls `markRead`. */
 export interface NewSegment extends Numbered {
-  readonly place: HourPosition;
+  readonly position: HourPosition;
   readonly segment: UnparsedSegment;
 }
 
-/** Segments that are read at once. */
+/** Segments read concurrently. */
 export const AT_ONCE = 8;
 
-/** Segments of an hour by their numbers; those that are missing are read from its merged objects. */
-export async function* takeAhead(
+/** Fetches segments of an hour by number, from its merged objects when they have none of their own. Marks lost ones as missing. */
+export async function* fetchNewSegments(
   store: ObjectStore,
-  place: HourPosition,
+  position: HourPosition,
   numbers: AsyncIterable<Numbered>,
   onLost: (lost: LostSegments) => void,
   concurrency = AT_ONCE,
 ): AsyncGenerator<NewSegment> {
-  const { hour } = place;
+  const { hour } = position;
   const fetchMerged = createMergedFetcher(store);
-  for await (const { writer, number, segment, unreadable } of fetchAhead(
+  for await (const { writer, number, segment, unreadable } of fetchSegments(
     store,
-    place,
+    position,
     numbers,
     concurrency,
   )) {
-    // The hour can be merged, and its segments deleted, while they wait to be taken.
+    // The hour may be merged, and its segments deleted, while they wait to be read.
     const each = { hour, writer, number };
     const found = segment ?? (await fetchMerged(each).catch(nullIfDamaged));
-    if (found !== null) yield { place, writer, number, segment: found };
+    if (found !== null) yield { position, writer, number, segment: found };
     else {
-      // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
-      passOver(place, { writer, to: number });
+      // A number is written only after the one before it, so a missing number is lost when it or a later one is listed.
+      markMissing(position, { writer, to: number });
       onLost({ hour, writer, from: number, to: number, unreadable });
     }
   }
 }
 
-/** A segment as it was asked for by its number. */
+/** The result of fetching a segment by its number. */
 interface FetchedSegment extends Numbered {
   /** Null where it is missing or cannot be read. */
   readonly segment: UnparsedSegment | null;
   readonly unreadable: UnreadableError | null;
 }
 
-/** Reads segments of an hour, in the order in which they are named. */
-export function fetchAhead(
+/** Fetches segments of an hour, in the given order. */
+export function fetchSegments(
   store: ObjectStore,
   { hour }: Pick<HourPosition, 'hour'>,
   numbers: AsyncIterable<Numbered> | Iterable<Numbered>,
@@ -71,8 +71,8 @@ export function fetchAhead(
 }
 
 /**
- * The numbers between listed ones that may be there all the same. A long gap counts as lost: a foreign object with a high number would cost
- * a call for each number before it.
+ * The unlisted numbers of a gap, which may exist all the same. A long gap counts as lost: a foreign object with a high number would cost a
+ * call for each number before it.
  */
 export function* numbersOfGap(gap: LostSegments, onLost: (lost: LostSegments) => void): Generator<Numbered> {
   const { writer, from, to } = gap;

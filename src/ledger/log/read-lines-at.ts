@@ -11,7 +11,7 @@ import type { LinePlace } from './line-place.js';
 import { nullIfDamaged } from './merge-record.js';
 import { createMergedFetcher } from './merged-segments.js';
 
-/** The place of a line, and where its text is. */
+/** The place of a line, and the position of its text. */
 export interface PlacedLine extends LinePlace {
   /** When the hour of its segment began, in milliseconds since the epoch. */
   readonly hour: number;
@@ -19,27 +19,27 @@ export interface PlacedLine extends LinePlace {
 }
 
 /**
- * Segments that the process reads at once for all who ask: each takes the event loop and Node's four threads for files, which callbacks
- * need as well. A store of objects takes some 30 ms for each.
+ * Segments that the whole process reads concurrently: each takes the event loop and one of Node's four threads for files, which callbacks
+ * need as well. An object store takes some 30 ms for each.
  */
 const AT_ONCE = 4;
 const limit = pLimit(AT_ONCE);
 
-/** Lines of a segment that cannot be read although they were once. */
+/** Lines of a segment that could be read once and cannot be read now. */
 export interface UnreadLines {
   readonly key: string;
-  /** How many of the wanted lines; null where the segment is missing or cannot be read. */
+  /** Number of the wanted lines that are affected; null when the whole segment is missing or cannot be read. */
   readonly lines: number | null;
 }
 
 export interface LinesAt {
   /** Lines in the order of the places; null for one that no longer exists or cannot be read. */
   readonly lines: readonly (LedgerLine | null)[];
-  /** The segments of those. */
+  /** Segments whose lines could not be read. */
   readonly unread: readonly UnreadLines[];
 }
 
-/** Where the wanted lines of a segment are, by their indices in it. */
+/** Positions of the wanted lines of a segment, by their indices in it. */
 type Spans = Map<number, LineSpan>;
 
 /** The lines at these places. Each segment is read once. Rejects with `StoreError`, and with the reason of the signal. */
@@ -57,13 +57,13 @@ export async function readLinesAt(
     wanted.set(key, known);
     return key;
   });
-  // Who asks waits: what cannot be read is tried again at once.
-  const asked = retryingReads(store, [0]);
-  const fetchMerged = createMergedFetcher(asked);
+  // A client waits for the answer, so a failed read is retried immediately.
+  const retrying = retryingReads(store, [0]);
+  const fetchMerged = createMergedFetcher(retrying);
   const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, spans }]) => {
     const found = await limit(async () => {
       signal?.throwIfAborted();
-      const own = await readOwn(asked, key, spans).catch(nullIfDamaged);
+      const own = await readSegmentLines(retrying, key, spans).catch(nullIfDamaged);
       if (own !== null) return own;
       const merged = await fetchMerged(segment).catch(nullIfDamaged);
       return merged && linesIn(merged.content, 0, spans);
@@ -81,7 +81,7 @@ export async function readLinesAt(
 }
 
 /** Lines of a segment that has an object of its own; null when that is missing. */
-async function readOwn(
+async function readSegmentLines(
   store: ObjectStore,
   key: string,
   spans: Spans,
@@ -93,7 +93,7 @@ async function readOwn(
   return reading && linesIn(await readToEnd(key, reading.body), from, spans);
 }
 
-/** Lines by their indices, of the bytes of a segment from one on. A segment that was changed by hand may have others there, or none. */
+/** Parses the wanted lines, by index. @param from offset of `bytes` in the segment, which may have been edited by hand */
 function linesIn(bytes: Buffer, from: number, spans: Spans): ReadonlyMap<number, LedgerLine> {
   const lines = new Map<number, LedgerLine>();
   for (const [index, { start, length }] of spans) {

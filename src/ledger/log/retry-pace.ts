@@ -1,10 +1,10 @@
 import { HOUR } from '../hours.js';
 
 /**
- * When what is missing is to be read again: after a pause at first, later after a tenth of the time that it has been missing, and at least
+ * Decides when to read missing things again: after a first pause, later after a tenth of the time that they have been missing, and at least
  * hourly.
  *
- * @param before when another process read it again last, in milliseconds since the epoch; default: none did
+ * @param before last retry by another process, in milliseconds since the epoch; default: none
  */
 export function createRetryPace(before: number | null = null) {
   let known: ReadonlySet<string> | null = null;
@@ -12,9 +12,9 @@ export function createRetryPace(before: number | null = null) {
   let triedAt = 0;
 
   /**
-   * @param missing whatever names it; more of it makes the pauses short again, less does not
+   * @param missing names of the missing things; a new one makes the pauses short again
    * @param now milliseconds since the epoch
-   * @param first milliseconds of the first pause
+   * @param first length of the first pause, in milliseconds
    */
   return function isDue(missing: readonly string[], now: number, first: number): boolean {
     if (known === null) triedAt = before ?? now;

@@ -13,12 +13,12 @@ export interface LineScan {
   readonly since: number;
   readonly until: number;
   /**
-   * Called with what is damaged or missing, so that lines may be. The scan goes on beside it.
+   * Called for each damaged or missing object or folder, whose lines may be lost. The scan continues.
    *
    * @param key the object, or the folder of its hour
    */
   readonly onFault: (text: string, key: string) => void;
-  /** Called with how many lines of a segment cannot be read. */
+  /** Called with the number of lines of a segment that cannot be read. */
   readonly onUnreadable: (key: string, lines: number) => void;
 }
 
@@ -28,10 +28,10 @@ export interface ScannedLine {
   readonly line: LedgerLine;
 }
 
-/** Segments that are read at once: a store of objects takes some 30 ms for each. */
+/** Segments read concurrently: an object store takes some 30 ms for each. */
 const AT_ONCE = 32;
 
-/** The lines of an hour that were written in the range, by writer and number. Names what is damaged, missing or lost. */
+/** The lines of an hour that were written in the range, ordered by writer and number. Reports damaged, missing and lost segments. */
 export async function* scanHour(
   scan: LineScan,
   hour: string,

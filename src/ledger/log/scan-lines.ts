@@ -14,7 +14,7 @@ export async function* scanLines(scan: LineScan): AsyncGenerator<ScannedLine> {
   for await (const hour of hoursInOrder(store, 'oldest', since, until - 1)) {
     const before = last;
     last = hour;
-    // The first hour of the range may follow one that nobody asked for.
+    // The first hour of the range follows one outside of it, which need not have been listed.
     const onPrevious = (previous: string) => {
       if (before === null || previous <= before) return;
       onFault(`${LEDGER_FOLDER}${previous}, which is missing`, LEDGER_FOLDER + previous);

@@ -5,26 +5,26 @@ import type { UnparsedSegment } from '../read-segment.js';
 import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter } from '../segment-key.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
-import { type HourPosition, isTaken, isWithin } from './hour-position.js';
+import { type HourPosition, isRead, isWithin } from './hour-position.js';
 import type { MergedSegment, MergeRecord } from './merge-record.js';
-import { MergedHourError, openFaults, readMergedHour } from './merge-record.js';
+import { MergedHourError, readMergedHour, unresolvedFaults } from './merge-record.js';
 import { readMergedSegments } from './merged-segments.js';
-import { fetchAhead, type NewSegment, numbersOfGap, takeAhead } from './new-segments.js';
+import { fetchNewSegments, fetchSegments, type NewSegment, numbersOfGap } from './new-segments.js';
 
 export interface HourReading {
   readonly store: ObjectStore;
-  /** Called with numbers that are in neither segment nor record, although a later one is. */
+  /** Called with numbers that have neither segment nor record, although a later number has. */
   readonly onLost: (lost: LostSegments) => void;
   /**
-   * Called with what is damaged, missing or another's of the merged hour, unless other records have all of its segments, and with a folder
-   * that cannot be listed although the store answers. What is beside it is read.
+   * Called with each damaged, missing or foreign object of the merged hour whose segments no other record covers, and with a folder that
+   * cannot be listed although the store answers. The rest is still read.
    */
   readonly onFault: (fault: MergedHourError) => void;
-  /** Called with the last hour before this one that has lines, where a record names it. */
+  /** Called with the previous hour that has lines, where a record names it. */
   readonly onPrevious?: (hour: string, folder: string) => void;
-  /** Folders of segments. Default: the ledger's alone. */
+  /** Folders of segments. Default: only the ledger's. */
   readonly folders?: readonly string[];
-  /** Segments that are read at once. Default 16. */
+  /** Segments read concurrently. Default 16. */
   readonly concurrency?: number;
 }
 
@@ -33,31 +33,33 @@ const CONCURRENCY = 16;
 type Found = Numbered & { readonly segment: UnparsedSegment };
 
 /**
- * All segments of a whole hour that were not taken before, from its merged objects and from the segments that none has: each once, with the
- * same content. The numbers of a writer ascend, but for one that was lost and came back. Throws `StoreError`.
+ * All segments of a whole hour that were not read before, from its merged objects or else from their own: each once, with the same content. The numbers of a writer ascend, except for a lost segment that came back. Throws `StoreError`.
  */
-export async function* segmentsOfHour(reading: HourReading, place: HourPosition): AsyncGenerator<NewSegment> {
+export async function* segmentsOfHour(
+  reading: HourReading,
+  position: HourPosition,
+): AsyncGenerator<NewSegment> {
   for (const folder of reading.folders ?? [LEDGER_FOLDER])
     try {
-      yield* segmentsIn(folder, reading, place);
+      yield* segmentsIn(folder, reading, position);
     } catch (error) {
       reading.onFault(unlistedFault(error));
     }
 }
 
-/** Segments of a folder behind a position in an hour that is not whole, those of new writers as well. Throws `StoreError`. */
+/** Segments of an open hour after a position, new writers included. Throws `StoreError`. */
 export function newSegmentsOf(
   store: ObjectStore,
-  place: HourPosition,
+  position: HourPosition,
   folder: string,
   onLost: HourReading['onLost'],
 ): AsyncGenerator<NewSegment> {
-  const before = { ...place, read: new Map(place.read), missing: [] };
-  const numbers = othersOf(folder, { store, onLost }, before, [], coveredNumbers([]));
-  return takeAhead(store, place, numbers, onLost);
+  const before = { ...position, read: new Map(position.read), missing: [] };
+  const numbers = remainingNumbers(folder, { store, onLost }, before, [], coveredNumbers([]));
+  return fetchNewSegments(store, position, numbers, onLost);
 }
 
-/** Throws every other error. */
+/** The fault of a folder that cannot be listed. Throws every other error. */
 function unlistedFault(error: unknown): MergedHourError {
   if (!(error instanceof UnreadableError)) throw error;
   return new MergedHourError(error.key, error.message);
@@ -66,36 +68,36 @@ function unlistedFault(error: unknown): MergedHourError {
 async function* segmentsIn(
   folder: string,
   reading: HourReading,
-  place: HourPosition,
+  position: HourPosition,
 ): AsyncGenerator<NewSegment> {
   const { store, onFault, onLost, concurrency = CONCURRENCY } = reading;
-  const { hour } = place;
-  const before = { ...place, read: new Map(place.read) };
+  const { hour } = position;
+  const before = { ...position, read: new Map(position.read) };
   const { records, faults } = await readMergedHour(store, hour, folder).catch((error: unknown) => ({
     records: [],
     faults: [unlistedFault(error)],
   }));
-  for (const fault of openFaults({ records, faults })) onFault(fault);
+  for (const fault of unresolvedFaults({ records, faults })) onFault(fault);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous, folder);
   const taken: { readonly segments: Numbered[] }[] = [];
   for (const record of records) {
     const isTakenNow = coveredNumbers(taken).has;
-    const wanted = record.segments.filter((each) => !isTaken(before, each) && !isTakenNow(each));
+    const wanted = record.segments.filter((each) => !isRead(before, each) && !isTakenNow(each));
     const own: Numbered[] = [];
     taken.push({ segments: own });
-    for await (const { writer, number, segment } of wantedOf(reading, record, wanted)) {
+    for await (const { writer, number, segment } of segmentsOfRecord(reading, record, wanted)) {
       own.push({ writer, number });
-      yield { place, writer, number, segment };
+      yield { position, writer, number, segment };
     }
   }
-  // What an object had that is missing has to be in segments.
+  // Segments that a missing object had must still exist as objects.
   const covering = [...records, ...faults.flatMap(({ record }) => record ?? [])];
-  const others = othersOf(folder, reading, before, covering, coveredNumbers(taken));
-  yield* takeAhead(store, place, others, onLost, concurrency);
+  const others = remainingNumbers(folder, reading, before, covering, coveredNumbers(taken));
+  yield* fetchNewSegments(store, position, others, onLost, concurrency);
 }
 
-/** Segments of a record; those are left out that are neither in its object nor there. */
-async function* wantedOf(
+/** Segments of a record, from its object or else from their own; those that neither has are left out. */
+async function* segmentsOfRecord(
   { store, onFault, concurrency = CONCURRENCY }: HourReading,
   record: MergeRecord,
   wanted: readonly MergedSegment[],
@@ -116,16 +118,16 @@ async function* wantedOf(
   } catch (error) {
     if (!(error instanceof MergedHourError)) throw error;
     onFault(error);
-    for await (const { segment, ...place } of fetchAhead(store, record, wanted.slice(count), concurrency))
+    for await (const { segment, ...place } of fetchSegments(store, record, wanted.slice(count), concurrency))
       if (segment !== null) yield { ...place, segment };
   }
 }
 
 /**
- * The numbers behind a position that a segment or a record has or that have to be there, and those that are there although they were
- * missing, without those that were taken since.
+ * Numbers that are still to be fetched: those after the position that a segment or record has, those that must exist between them, and
+ * missing ones that came back, without the numbers in `taken`.
  */
-async function* othersOf(
+async function* remainingNumbers(
   folder: string,
   { store, onLost }: Pick<HourReading, 'store' | 'onLost'>,
   { hour, read, missing }: HourPosition,
@@ -140,10 +142,10 @@ async function* othersOf(
       yield* numbersOfGap({ hour, ...gap }, onLost);
     last.set(writer, Math.max(end, from - 1));
   }
-  // Merged segments may still be there, and are not listed one by one.
+  // Merged segments may still exist. The listing skips them.
   const position = new Map(read);
   for (const writer of covered.last.keys()) {
-    const end = covered.endBehind({ writer, number: read.get(writer) ?? 0 });
+    const end = covered.lastConsecutive({ writer, number: read.get(writer) ?? 0 });
     position.set(writer, end);
   }
   const open = missing.filter(({ writer }) => folderOfWriter(writer) === folder).flatMap(taken.missingIn);

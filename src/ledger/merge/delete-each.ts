@@ -1,13 +1,13 @@
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { readAhead } from '../read-ahead.js';
 
-/** Objects in a row that could not be deleted, after which the others are left for the next time: a bucket may deny all. */
+/** Failed deletions in a row, after which the rest is left for the next run: a bucket may deny all of them. */
 const MAX_FAILURES = 100;
 
 /**
- * Deletes objects; one that cannot be deleted keeps no other from it. Throws the first `StoreError` in the end.
+ * Deletes objects. A failed deletion does not stop the others; the first `StoreError` is thrown at the end.
  *
- * @param onDeleted called for each that was
+ * @param onDeleted called for each deleted object
  */
 export async function deleteEach(
   store: Pick<ObjectStore, 'delete'>,
@@ -16,7 +16,7 @@ export async function deleteEach(
   onDeleted: () => void = () => {},
 ): Promise<void> {
   let first: StoreError | null = null;
-  let inRow = 0;
+  let failuresInRow = 0;
   const deletions = readAhead(keys, concurrency, (key) =>
     store.delete(key).then(
       () => null,
@@ -27,10 +27,10 @@ export async function deleteEach(
     ),
   );
   for await (const failure of deletions) {
-    inRow = failure === null ? 0 : inRow + 1;
+    failuresInRow = failure === null ? 0 : failuresInRow + 1;
     first ??= failure;
     if (failure === null) onDeleted();
-    else if (inRow === MAX_FAILURES) break;
+    else if (failuresInRow === MAX_FAILURES) break;
   }
   if (first !== null) throw first;
 }

@@ -8,7 +8,7 @@ import { nullIfDamaged } from '../log/merge-record.js';
 export interface HourToMerge {
   /** Folder of the hour. */
   readonly hour: string;
-  /** The last hour before it that has lines; null where it is not known. */
+  /** The previous hour that has lines; null where it is not known. */
   readonly previous: string | null;
 }
 
@@ -18,10 +18,10 @@ export interface HourSearch {
   readonly folder: string;
   /** The store's time, in milliseconds since the epoch. */
   readonly now: number;
-  /** The first hour to look at; empty: the first of all. */
+  /** The first hour to check; empty: the oldest one. */
   readonly from: string;
-  /** Every hour from this one on is looked at; before, those without a record, and where a process may have died. */
-  readonly every: string;
+  /** From this hour on every hour is checked; before it only those without a record, and those whose merge may have been interrupted. */
+  readonly revisitFrom: string;
 }
 
 interface LedgerHour extends HourToMerge {
@@ -40,9 +40,9 @@ export async function* hoursToMerge(search: HourSearch): AsyncGenerator<HourToMe
   if (last !== null && isWanted(search, last, null)) yield last;
 }
 
-/** Hours are merged oldest first: one that has a record is complete when the one behind it has one as well. */
+/** Hours are merged oldest first, so an hour with a record is complete when the next one has a record as well. */
 function isWanted(
-  { from, every }: HourSearch,
+  { from, revisitFrom: every }: HourSearch,
   { hour, isMerged }: LedgerHour,
   next: LedgerHour | null,
 ): boolean {
@@ -51,7 +51,7 @@ function isWanted(
 
 async function* hoursFrom({ store, folder, now, from }: HourSearch): AsyncGenerator<LedgerHour> {
   const start = startOfHour(from);
-  // The day before has the previous hour of the first one.
+  // The previous hour of the first one may be on the day before.
   const firstDay = Number.isNaN(start) ? '' : dayOf(hourAt(start - DAY));
   const roots = [folder, mergedFolder(folder)];
   let previous: string | null = null;
@@ -59,7 +59,7 @@ async function* hoursFrom({ store, folder, now, from }: HourSearch): AsyncGenera
     if (day < firstDay) continue;
     const hours = await ledgerFolders(store, day, roots).catch(nullIfDamaged);
     const merged = hours && new Set(await ledgerFolders(store, day, [mergedFolder(folder)]));
-    // Whoever reads an hour of a day that cannot be listed sees why; nobody knows which of them have lines.
+    // Which hours of an unlistable day have lines is unknown. Reading any of them reports why.
     for (const hour of hours ?? eachHour(day)) {
       if (Number.isNaN(startOfHour(hour)) || !isWhole(hour, now)) continue;
       yield { hour, previous: hours && previous, isMerged: merged?.has(hour) === true };

@@ -11,8 +11,8 @@ import {
   type MergedHour,
   MergedHourError,
   type MergeRecord,
-  openFaults,
   readMergedHour,
+  unresolvedFaults,
 } from '../log/merge-record.js';
 import { isDamagedSegment } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
@@ -22,41 +22,41 @@ import { createMergedText, type MergedText } from './merged-text.js';
 import { isSweepable } from './sweep-unnamed.js';
 
 const OBJECT_BYTES = 8 * 1024 * 1024;
-/** Segments of one object: its record stays a small document. */
+/** Segments of one object at most, so that its record stays small. */
 const OBJECT_SEGMENTS = 20_000;
-/** Bytes of a segment that is merged, so that no object exceeds 64 MiB. Ours have 1 MiB, or a single line. */
+/** Largest segment that is merged, so that no object exceeds 64 MiB. The receiver's own have 1 MiB, or a single line. */
 const SEGMENT_BYTES = 32 * 1024 * 1024;
-/** Milliseconds that a process may take for an object. The sweep deletes one that no record names for a day. */
+/** Milliseconds that a process may take for an object. The sweep deletes objects that no record names for a day. */
 const DEADLINE = 3_600_000;
 
 export interface MergeHourOptions {
-  /** Folder of the last hour before this one that has lines. */
+  /** Folder of the previous hour that has lines. */
   readonly previous?: string | null | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with each record that this call wrote. */
   readonly onRecord?: ((record: MergeRecord) => void) | undefined;
-  /** Called with what is damaged, missing or lost and does not hinder the merge. */
+  /** Called for each damaged, missing or lost object that does not stop the merge. */
   readonly onFault?: ((reason: string) => void) | undefined;
 }
 
 /**
- * Merges the segments of a whole hour that no record of a sound object has. Any number of processes may do so at once and be killed at any
- * point. Resolves to what is merged of the hour then. Throws `StoreError`, and the signal's reason.
+ * Merges the segments of a whole hour that no record with a sound object covers. Any number of processes may merge it at once and be killed
+ * at any point. Resolves to the merged hour. Throws `StoreError`, and the signal's reason.
  */
 export async function mergeHour(
   parts: MergeParts,
   hour: string,
   options: MergeHourOptions = {},
 ): Promise<MergedHour> {
-  /** They stay segments. */
+  /** Segments that cannot be merged. */
   const leftOut: Numbered[] = [];
-  /** The record of another process that was faster. */
-  let faster: number | null = null;
+  /** Number of the record that another process wrote first. */
+  let otherRecord: number | null = null;
   for (;;) {
     options.signal?.throwIfAborted();
     const { store, folder = LEDGER_FOLDER } = parts;
-    const merged = await readMergedHour(store, hour, folder, faster);
-    for (const { message } of openFaults(merged)) options.onFault?.(message);
+    const merged = await readMergedHour(store, hour, folder, otherRecord);
+    for (const { message } of unresolvedFaults(merged)) options.onFault?.(message);
     const begunAt = parts.clock();
     const known = () => coveredNumbers([...merged.records, { segments: leftOut }]);
     const text = await mergeNext(parts, hour, known(), leftOut, options);
@@ -68,15 +68,15 @@ export async function mergeHour(
     const n = merged.last + 1;
     const record = await commit(parts, { hour, n, begunAt, ...options }, text);
     if (record !== null) options.onRecord?.(record);
-    else if ((await store.head(recordKey(folder, hour, n))) !== null) faster = n;
+    else if ((await store.head(recordKey(folder, hour, n))) !== null) otherRecord = n;
   }
 }
 
 /**
- * The text of the next segments that are to be merged; null without one.
+ * The text of the next segments to merge; null when none is left.
  *
- * @param known what a record has, or was left out before
- * @param leftOut takes the segments that cannot be merged
+ * @param known segments that a record covers or that were left out
+ * @param leftOut receives the segments that cannot be merged
  */
 async function mergeNext(
   parts: MergeParts,
@@ -96,7 +96,7 @@ async function mergeNext(
       segment: await fetchSegment(store, key),
     }),
   );
-  const leave = (place: Numbered, reason: string) => {
+  const leaveOut = (place: Numbered, reason: string) => {
     leftOut.push(place);
     onFault?.(reason);
   };
@@ -104,9 +104,9 @@ async function mergeNext(
     signal?.throwIfAborted();
     if (segment === null) onFault?.(`${key} is lost`);
     else if (segment.content.length > SEGMENT_BYTES)
-      leave(place, `${key} is too large for a segment, and is left out`);
+      leaveOut(place, `${key} is too large for a segment, and is left out`);
     else if (isDamagedSegment(segment.content))
-      leave(place, `${key} has lines that cannot be read, and is left out until it was restored`);
+      leaveOut(place, `${key} has lines that cannot be read, and is left out until it was restored`);
     else await text.add({ ...place, writtenAt: segment.writtenAt }, segment.content);
     await pause?.();
     if (text.size() >= objectBytes || text.segments() >= OBJECT_SEGMENTS) break;
@@ -114,7 +114,7 @@ async function mergeNext(
   return text.segments() === 0 ? null : text.finish();
 }
 
-/** The listed segments that are not among the known ones. */
+/** The listed segments that are not known. */
 async function* unmerged(
   store: ObjectStore,
   hour: string,
@@ -125,8 +125,8 @@ async function* unmerged(
 }
 
 /**
- * Writes the object, then the record, with which it counts. Null when another process was faster. Throws `StoreError`, also when the hour
- * is open by the store's clock: the sweep deletes the object.
+ * Writes the object, then the record that makes it count. Null when another process wrote the record first. Throws `StoreError`, also when
+ * the hour is still open by the store's clock; then the sweep deletes the object.
  */
 async function commit(
   parts: MergeParts,
@@ -137,9 +137,9 @@ async function commit(
   const object = mergedObjectKey(folder, hour, n, text.sha256);
   const key = recordKey(folder, hour, n);
   const result = await store.create(object, body, { contentType: 'application/gzip', metadata: {} });
-  const isThere = result === 'created' || (await isSame(parts, object, key, body));
+  const isThere = result === 'created' || (await holdsSameBytes(parts, object, key, body));
   if (!isThere || clock() - begunAt > DEADLINE) return null;
-  // The hour was chosen by this machine's clock where nothing was written before. This write has measured the store's.
+  // Before this write the store's clock may never have been measured, so the hour may have been chosen by this machine's clock alone.
   const offset = store.clockOffset();
   if (!isWhole(hour, clock() + offset)) {
     const difference = clockDifference(offset);
@@ -153,11 +153,10 @@ async function commit(
 }
 
 /**
- * Whether an object that was there before has these bytes. False when it has its record by now, or was deleted. Throws `MergedHourError`
- * for other bytes, which are damaged, or of another line of Node, which compresses differently; such an object is deleted once it is a day
- * old.
+ * Whether an existing object has these bytes. False when its record exists by now, or it was deleted. Throws `MergedHourError` for other
+ * bytes: they are damaged, or of another Node version, which compresses differently. Such an object is deleted once it is a day old.
  */
-async function isSame(
+async function holdsSameBytes(
   { store, clock }: MergeParts,
   object: string,
   record: string,

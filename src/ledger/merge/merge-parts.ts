@@ -10,12 +10,12 @@ export interface MergeParts {
   readonly clock: () => number;
   /** Milliseconds from the end of an hour until its merged segments are deleted; null keeps them forever. */
   readonly keepSegments: number | null;
-  /** Milliseconds for which it stays on record what was sent to subscribers. Default: forever, with its segments. */
+  /** Milliseconds for which records of sent events are kept. Default: forever, with their segments. */
   readonly keepSent?: number;
-  /** Bytes of an object; it can exceed them by a segment. All of it is in memory while it is made. Default 8 MiB. */
+  /** Bytes of an object, which it may exceed by one segment. It is built in memory. Default 8 MiB. */
   readonly objectBytes?: number;
-  /** Segments read at once. Default 16. */
+  /** Segments read concurrently. Default 16. */
   readonly concurrency?: number;
-  /** Awaited between the steps of the work; it may throw. */
+  /** Awaited between steps of the work; may throw. */
   readonly pause?: Pause;
 }

@@ -6,7 +6,7 @@ import type { MergeReport } from './merge-report.js';
 
 export interface RegularMerge {
   readonly parts: MergeParts;
-  /** Whether the store may be written to; without it a run is left out. */
+  /** Whether the store may be written to; otherwise a run is skipped. */
   readonly isStoreReady: () => boolean;
   /** Whether callbacks need the process; work waits until they do not. */
   readonly isBusy: () => boolean;
@@ -15,9 +15,9 @@ export interface RegularMerge {
 
 /** Milliseconds from the end of one run to the beginning of the next: one more hour is whole then. */
 const INTERVAL = 3_600_000;
-/** The first run begins at a random moment within this, so that a restart does not put it off by an hour. */
+/** The first run begins at a random moment within this time, so that a restart does not delay it by an hour. */
 const FIRST_RUN_WITHIN = 600_000;
-/** Callbacks need the connections too. */
+/** Low, because callbacks need the connections too. */
 const CONCURRENCY = 4;
 
 /** Merges in this process until `stop`, which interrupts the current run and waits for its end. */

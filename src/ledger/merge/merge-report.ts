@@ -9,15 +9,15 @@ export interface MergeReport {
   /** Lines and segments of those objects. */
   lines: number;
   segments: number;
-  /** Segments that were deleted: of the ledger by `ledger.keepSegments`, of what was sent once they are merged. */
+  /** Deleted segments: of the ledger by `ledger.keepSegments`, of sent records once they are merged. */
   deleted: number;
-  /** Objects that no record named for a day, and that were deleted. */
+  /** Deleted objects that no record had named for a day. */
   swept: number;
-  /** ISO 8601: the begin of the oldest whole hour that is not merged, of those that the run reached; null without one. */
+  /** ISO 8601: start of the oldest whole hour that is not merged, among those that the run reached; null without one. */
   oldestOpen: string | null;
   /** Whether the run was stopped before its end. */
   interrupted: boolean;
-  /** What failed, is damaged or lost; at most a hundred. */
+  /** Failures, damaged and lost objects; at most a hundred. */
   readonly faults: MergeFault[];
 }
 

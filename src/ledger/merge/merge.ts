@@ -1,13 +1,13 @@
 import { cooperativeYield, type Pause } from '../../lib/time/cooperative-yield.js';
 import { StoreError } from '../../store/object-store.js';
 import { createOutageCheck } from '../../store/outage-check.js';
-import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
+import { HOUR, hourAt, RELIST_WINDOW, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, mergedFolder } from '../ledger-keys.js';
 import { hoursInOrder, sentFolders } from '../log/log-hours.js';
 import { type MergedHour, MergedHourError, type MergeRecord, readMergedHour } from '../log/merge-record.js';
 import { retryingListings, UnreadableError } from '../retrying-reads.js';
 import { deleteEach } from './delete-each.js';
-import { endSegments } from './end-segments.js';
+import { deleteMergedSegments } from './delete-merged-segments.js';
 import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
 import { mergeHour } from './merge-hour.js';
 import type { MergeParts } from './merge-parts.js';
@@ -15,10 +15,10 @@ import { createMergeReport, type MergeReport } from './merge-report.js';
 import { sweepUnnamed } from './sweep-unnamed.js';
 
 interface MergeOptions {
-  /** Looks at every hour from this time on; default: at those of the last days, and at those that have no record. */
+  /** Checks every hour from this time on. Default: those of the last days, and those without a record. */
   readonly since?: Date | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Default: gives other callbacks a turn after every two milliseconds of work. */
+  /** Default: yields to the event loop after every two milliseconds of work. */
   readonly pause?: Pause;
   /** Called with every record that this run wrote, and the report so far. */
   readonly onRecord?: ((record: MergeRecord, report: MergeReport) => void) | undefined;
@@ -35,58 +35,63 @@ interface Run extends MergeOptions {
   readonly stuck: StuckHours;
 }
 
-/** Hours, with their folders, whose segments could not be deleted: all of their bytes may be read before a try. */
+/** Hours, with their folders, whose segments could not be deleted. An attempt may read all of their bytes, so they are retried daily. */
 type StuckHours = Map<string, { readonly triedAt: number; readonly reason: string }>;
 
 /** How far the hours of a folder were merged. */
 interface Progress {
-  /** The first hour that was not looked at; empty before the first run. */
+  /** The first hour that was not checked; empty before the first run. */
   next: string;
-  lookedBackAt: number;
+  /** When the hours of the last days were checked again, in milliseconds since the epoch. */
+  relistedAt: number;
 }
 
 const DAY = 24 * HOUR;
 const DELETED_AT_ONCE = 8;
-/** Hours that failed in a row, after which the store is asked whether it answers at all. */
+/** Failed hours in a row, after which the store is probed. */
 const MAX_FAILURES = 5;
-/** Enough to repair from. */
 const MAX_FAULTS = 100;
 
-/** Merges again and again, and remembers how far it came: a further run looks at what is new, and daily at the last days. */
-export function createMerger(given: Omit<MergeParts, 'pause'>) {
+/**
+ * The hours of a run, as `HourSearch` has them: those after the last run, once a day also those of the last days, or all since a time.
+ */
+function hoursOfRun({ next, relistedAt }: Progress, { now, since }: Run) {
+  if (since !== undefined) return { from: hourAt(since.getTime()), revisitFrom: '', isDaily: false };
+  if (Math.abs(now - relistedAt) < DAY) return { from: next, revisitFrom: next, isDaily: false };
+  const back = hourAt(now - RELIST_WINDOW);
+  return { from: back < next ? back : next, revisitFrom: back, isDaily: true };
+}
+
+/** Merges repeatedly, and remembers its progress: a further run checks new hours, and once a day those of the last days. */
+export function createMerger(mergeParts: Omit<MergeParts, 'pause'>) {
   const progresses = new Map<string, Progress>();
   const stuck: StuckHours = new Map();
 
   async function mergeAll(run: Run): Promise<void> {
-    const { folder } = run;
-    const known = progresses.get(folder) ?? { next: '', lookedBackAt: Number.NEGATIVE_INFINITY };
-    progresses.set(folder, known);
-    const { next } = known;
-    const { parts, now, since, signal } = run;
-    const back = hourAt(now - LISTED_AGAIN);
-    const isDue = Math.abs(now - known.lookedBackAt) >= DAY;
-    const first = since === undefined ? (isDue && back < next ? back : next) : hourAt(since.getTime());
-    const every = since === undefined ? (isDue ? back : next) : '';
-    let left: string | null = null;
-    let reached = '';
-    for await (const hour of hoursToMerge({ store: parts.store, folder, now, from: first, every })) {
+    const { parts, folder, now, signal } = run;
+    const progress = progresses.get(folder) ?? { next: '', relistedAt: Number.NEGATIVE_INFINITY };
+    progresses.set(folder, progress);
+    const { isDaily, ...search } = hoursOfRun(progress, run);
+    let firstFailed: string | null = null;
+    let last = '';
+    for await (const hour of hoursToMerge({ store: parts.store, folder, now, ...search })) {
       signal?.throwIfAborted();
-      if (!(await lookAt(run, hour))) left ??= hour.hour;
-      reached = hour.hour;
+      if (!(await mergeOne(run, hour))) firstFailed ??= hour.hour;
+      last = hour.hour;
     }
-    if (since !== undefined) return;
-    if (left !== null) known.next = left;
-    else if (reached !== '') known.next = hourAt(startOfHour(reached) + HOUR);
-    if (left === null && isDue) known.lookedBackAt = now;
+    if (run.since !== undefined) return;
+    if (firstFailed !== null) progress.next = firstFailed;
+    else if (last !== '') progress.next = hourAt(startOfHour(last) + HOUR);
+    if (firstFailed === null && isDaily) progress.relistedAt = now;
   }
 
-  /** What was sent to a subscriber. A folder of hours that cannot be listed is in the report, and keeps no other from being merged. */
+  /** Merges the sent records of a subscriber. An unlistable folder is reported and does not stop the others. */
   async function mergeSent(run: Run, keepSent: number | undefined): Promise<void> {
     try {
       await mergeAll(run);
       if (keepSent === undefined) return;
-      await endOldHours(run, keepSent);
-      await endOldSegments(run, 0);
+      await deleteOldHours(run, keepSent);
+      await deleteOldSegments(run, 0);
     } catch (error) {
       if (!(error instanceof UnreadableError)) throw error;
       addFault(run, '', error.message);
@@ -95,15 +100,15 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
 
   return {
     /**
-     * Merges the whole hours of the ledger, then those of what was sent to subscribers, oldest first, and deletes what `keepSegments` and
-     * `keepSent` say. Any number of processes may do so at once and be killed at any point: the next run continues. Never throws: what
-     * failed is in the report.
+     * Merges the whole hours of the ledger, then those of sent records, oldest first, and deletes what `keepSegments` and `keepSent` no
+     * longer keep. Any number of processes may run at once and be killed at any point: the next run continues. Never throws: the report
+     * has the failures.
      */
     async run(options: MergeOptions = {}): Promise<MergeReport> {
       const { signal, pause = cooperativeYield() } = options;
       const parts: MergeParts = {
-        ...given,
-        store: retryingListings(given.store),
+        ...mergeParts,
+        store: retryingListings(mergeParts.store),
         pause() {
           signal?.throwIfAborted();
           return pause();
@@ -115,7 +120,7 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
       const run: Run = { ...options, parts, folder: LEDGER_FOLDER, now, report, outage, stuck };
       try {
         await mergeAll(run);
-        if (parts.keepSegments !== null) await endOldSegments(run, parts.keepSegments);
+        if (parts.keepSegments !== null) await deleteOldSegments(run, parts.keepSegments);
         for await (const folder of sentFolders(parts.store))
           await mergeSent({ ...run, folder, parts: { ...parts, folder } }, parts.keepSent);
       } catch (error) {
@@ -128,8 +133,8 @@ export function createMerger(given: Omit<MergeParts, 'pause'>) {
   };
 }
 
-/** Merges what is left of an hour. Resolves to whether nothing is. */
-async function lookAt(run: Run, { hour, previous }: HourToMerge): Promise<boolean> {
+/** Merges the rest of an hour. Resolves to whether it is complete. */
+async function mergeOne(run: Run, { hour, previous }: HourToMerge): Promise<boolean> {
   const { parts, report, signal } = run;
   let records = 0;
   const onRecord = (record: MergeRecord) => {
@@ -148,13 +153,13 @@ async function lookAt(run: Run, { hour, previous }: HourToMerge): Promise<boolea
     if (merged === null) report.oldestOpen ??= new Date(startOfHour(hour)).toISOString();
   }
   if (merged === null) return false;
-  // The hour is merged all the same where a bucket denies deleting.
+  // A bucket that denies deleting does not make the merge incomplete.
   report.swept += (await attempt(run, hour, () => sweepUnnamed(parts, merged))) ?? 0;
   return true;
 }
 
-/** Deletes the segments of hours that ended so many milliseconds ago and are merged. */
-async function endOldSegments(run: Run, kept: number): Promise<void> {
+/** Deletes the segments of merged hours that ended more than `kept` milliseconds ago. */
+async function deleteOldSegments(run: Run, kept: number): Promise<void> {
   const { parts, folder, signal, now } = run;
   const { store } = parts;
   const onDeleted = () => {
@@ -163,12 +168,16 @@ async function endOldSegments(run: Run, kept: number): Promise<void> {
   const until = now - HOUR - kept;
   for await (const hour of hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, until, [folder]))
     await attemptDaily(run, hour, async (onFault) =>
-      endSegments(parts, hour, await readMergedHour(store, hour, folder), { signal, onDeleted, onFault }),
+      deleteMergedSegments(parts, hour, await readMergedHour(store, hour, folder), {
+        signal,
+        onDeleted,
+        onFault,
+      }),
     );
 }
 
-/** Deletes hours that ended so many milliseconds ago: segments first, as those whose merged hour ended would be merged again. */
-async function endOldHours(run: Run, kept: number): Promise<void> {
+/** Deletes hours that ended more than `kept` milliseconds ago. Segments go first, else the hour would be merged again. */
+async function deleteOldHours(run: Run, kept: number): Promise<void> {
   const { folder, signal, now } = run;
   const { store } = run.parts;
   const roots = [folder, mergedFolder(folder)];
@@ -183,7 +192,7 @@ async function endOldHours(run: Run, kept: number): Promise<void> {
     });
 }
 
-/** Where it fails, it is tried again a day later. */
+/** Retries a failed hour a day later. */
 async function attemptDaily(
   run: Run,
   hour: string,
@@ -206,7 +215,7 @@ async function attemptDaily(
   });
 }
 
-/** Null for what fails, which is in the report; the run continues. Throws only when the run was stopped or the store does not answer. */
+/** Resolves to null when the work fails, which is reported. Throws only when the run was stopped or the store does not answer. */
 async function attempt<Result>(run: Run, hour: string, work: () => Promise<Result>): Promise<Result | null> {
   const { signal } = run;
   try {
@@ -228,7 +237,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Once: several steps of an hour can find the same damage. */
+/** Reports a fault once: several steps of an hour can find the same damage. */
 function addFault({ report: { faults }, folder }: Run, of: string, reason: string): void {
   const hour = folder + of;
   if (faults.length >= MAX_FAULTS) return;

@@ -4,19 +4,19 @@ import { gzip } from 'node:zlib';
 import type { MergedMember, MergedSegment, MergeRecord } from '../log/merge-record.js';
 
 const compress = promisify(gzip);
-/** Ten times as fast as the default, for a tenth more bytes. */
+/** Ten times as fast as the default level, for a tenth more bytes. */
 const LEVEL = 1;
 const MEMBER_LINES = 1024;
 /** A member ends with the line that exceeds it. */
 const MEMBER_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 
-/** A merged object, complete. */
+/** A finished merged object. */
 export interface MergedText extends Pick<MergeRecord, 'size' | 'sha256' | 'segments' | 'members'> {
   readonly object: Buffer;
 }
 
-/** Compresses segments one after the other. Only the compressed text is held, and one member. */
+/** Compresses segments one after the other. Holds only the compressed text and the text of one member. */
 export function createMergedText() {
   const segments: MergedSegment[] = [];
   const members: MergedMember[] = [];
@@ -63,7 +63,7 @@ export function createMergedText() {
       const text = isOpen ? Buffer.concat([content, Buffer.of(LINE_FEED)]) : content;
       segments.push({ ...segment, lines: await addLines(text), bytes: content.length });
     },
-    /** Compressed bytes so far, and the text of the member that is not full. */
+    /** Compressed bytes so far, plus the text of the open member. */
     size: () => size + bytes,
     segments: () => segments.length,
     async finish(): Promise<MergedText> {

@@ -10,7 +10,7 @@ export interface LedgerOptions {
   readonly store: ObjectStore;
   /** Name of this replica; part of the segment names. */
   readonly replica: string;
-  /** Each is called with every segment that became durable. Further ones may be added later. */
+  /** Listeners that are called with every durable segment. More may be added later. */
   readonly onSegment?: readonly ((info: SegmentInfo) => void)[] | undefined;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
@@ -19,19 +19,19 @@ export interface LedgerOptions {
   /** Upper bound of waiting lines; beyond it `append` rejects. Default 10,000. */
   readonly maxWaitingLines?: number;
   /**
-   * Milliseconds that the line of a callback may wait for further ones. Lines of other origins never do: recoveries and
-   * operators' acts come one after the other, and each would wait. Default 0.
+   * Milliseconds that the line of a callback may wait for further ones. Lines of other origins never wait: recoveries and
+   * operators' actions come one after the other, and would be delayed each time. Default 0.
    */
   readonly maxLinger?: number;
-  /** Lines that end such a wait. Default 24. */
+  /** Number of lines that ends this wait. Default 24. */
   readonly fullSegment?: number;
   /** Milliseconds after which the outcome of a write counts as unknown. Default two minutes. */
   readonly writeDeadline?: number;
-  /** Called before each segment until it was resolved once. Rejects with `StoreError` while nothing may be written to the store. */
+  /** Called before each segment until it has resolved once. Rejects with `StoreError` while the store must not be written to. */
   readonly admit?: () => Promise<void>;
 }
 
-/** Hours and names of the writer whose last segment is remembered: an hour can be listed until it is whole. */
+/** Pairs of hour and writer name whose last segment is remembered, as long as their hours are listed. */
 const REMEMBERED_RUNS = 8;
 
 interface WaitingLine extends QueuedLine {
@@ -56,8 +56,8 @@ export function createLedger(options: LedgerOptions) {
   const writer = createSegmentWriter({ ...options, clock, deadline: options.writeDeadline });
   const fullSegment = maxLinger > 0 ? (options.fullSegment ?? 0) : null;
   const queue = createLineQueue<WaitingLine>(options.maxSegmentBytes ?? 1024 * 1024, fullSegment);
-  /** By their keys up to the number. */
-  const written = new Map<string, string>();
+  /** Keys of the last segments, by the key without its number. */
+  const lastSegments = new Map<string, string>();
   let writing: Promise<void> | null = null;
   let closed = false;
   let { admit } = options;
@@ -76,20 +76,20 @@ export function createLedger(options: LedgerOptions) {
   }
 
   function noteWritten(key: string): void {
-    written.set(key.slice(0, key.lastIndexOf('~')), key);
-    const [oldest] = written.keys();
-    if (written.size > REMEMBERED_RUNS && oldest !== undefined) written.delete(oldest);
+    lastSegments.set(key.slice(0, key.lastIndexOf('~')), key);
+    const [oldest] = lastSegments.keys();
+    if (lastSegments.size > REMEMBERED_RUNS && oldest !== undefined) lastSegments.delete(oldest);
   }
 
   async function flushAll(): Promise<void> {
-    // Lines of one turn of the event loop belong together, also on an idle replica.
+    // Lines of one turn of the event loop are written together, also on an idle replica.
     await immediate();
     while (queue.lines() > 0) {
-      if (!closed) await queue.gathered();
+      if (!closed) await queue.untilReady();
       const started = performance.now();
       const batch = queue.take();
       await write(batch);
-      queue.wrote(batch.length, performance.now() - started);
+      queue.noteWrite(batch.length, performance.now() - started);
     }
   }
 
@@ -120,16 +120,16 @@ export function createLedger(options: LedgerOptions) {
     },
 
     /**
-     * Why a line would not be written now, for people, and what it says of the store; null when nothing is known against it: it is closed,
-     * a write hangs, or the last writes failed.
+     * Why a line would probably not be written now: the ledger is closed, a write hangs, or the last writes failed. Null when no fault is
+     * known.
      */
     fault(): LedgerFault | null {
       if (closed) return { reason: 'the ledger is closed', condition: null, at: performance.now() };
       return writer.fault();
     },
 
-    /** Keys of the last segments that this process wrote, of each hour and name: a listing that lacks one is not whole. */
-    written: () => [...written.values()],
+    /** Keys of the last segments that this process wrote, per hour and writer name. A listing that lacks one is incomplete. */
+    lastSegments: () => [...lastSegments.values()],
 
     /** Rejects further lines and writes the waiting ones. Idempotent; never throws: `append` rejects with the failures. */
     async close(): Promise<void> {

@@ -1,16 +1,16 @@
 import type { SegmentLine } from './segment-writer.js';
 
 /**
- * Lines that fill a segment well enough: the ledger then costs about 4 % of a store write per line, and more lines save
+ * Number of lines with which a segment is written at once: the ledger then costs about 4 % of a store write per line, and more lines save
  * little. 24 is half of 48 concurrent deliveries, for which the goal is 1.05 writes per delivery: while one half is being
  * written, the other half arrives.
  */
 const WELL_FILLED = 24;
 /** Longest pause under load, in milliseconds. */
 const LONGEST_PAUSE = 20;
-/** A timer takes a millisecond at least: shorter pauses than half of that are left out. */
+/** Shorter pauses, in milliseconds, are skipped: a timer takes at least one. */
 const SHORTEST_PAUSE = 0.5;
-/** Lines in the last and the next flush together, below which the replica counts as idle. */
+/** Lines of the last and the next flush together, from which on the replica counts as busy. */
 const BUSY = 4;
 
 export interface QueuedLine extends SegmentLine {
@@ -19,14 +19,13 @@ export interface QueuedLine extends SegmentLine {
 }
 
 /**
- * Lines in order of arrival, and how long a segment waits for further ones: until its first line is due and, under load, up to a third of
- * the time of a write. That pause fills segments by a third more and costs no throughput, because callers that would just miss this
- * segment no longer wait for a whole further one. Unless the configuration lets lines linger, a line is due when it arrives, so that a
- * lone delivery never waits.
+ * Queues lines in order of arrival, and decides how long a segment waits for further ones: until its first line is due and, under load, up
+ * to a third of the time of a write. That pause fills segments by a third more and costs no throughput, because callers that would just
+ * miss this segment do not wait for a whole further one. Unless the configuration lets lines linger, a line is due when it arrives, so that
+ * a lone delivery never waits.
  *
  * @param maxBytes of a segment
- * @param fullSegment where lines wait on an idle replica, too (`ledger.maxLinger`): lines at which a segment is written at once, at least
- *   `WELL_FILLED`; null: lines do not linger
+ * @param fullSegment when lines linger (`ledger.maxLinger`): number of lines that ends the wait, at least `WELL_FILLED`; null: no linger
  */
 export function createLineQueue<Line extends QueuedLine>(maxBytes: number, fullSegment: number | null) {
   const full = Math.max(WELL_FILLED, fullSegment ?? 0);
@@ -57,15 +56,15 @@ export function createLineQueue<Line extends QueuedLine>(maxBytes: number, fullS
       const isDue = fullSegment !== null && firstDue <= performance.now();
       if (waiting.length >= full || isDue) endWait();
     },
-    /** Settles when the next segment should be written. */
-    async gathered(): Promise<void> {
+    /** Resolves when the next segment should be written. */
+    async untilReady(): Promise<void> {
       if (waiting.length >= full) return;
       const isBusy = lastLines + waiting.length >= BUSY;
       const pause = isBusy ? Math.min(LONGEST_PAUSE, typicalWrite / 3) : 0;
       const milliseconds = Math.max(pause, firstDue - performance.now());
       if (milliseconds >= SHORTEST_PAUSE) await linger(milliseconds);
     },
-    /** Ends a wait at once: the ledger is being closed. */
+    /** Ends a wait immediately, when the ledger is closed. */
     endWait: () => endWait(),
     /** Removes the first lines that fit one segment, at least one. */
     take(): readonly Line[] {
@@ -82,8 +81,8 @@ export function createLineQueue<Line extends QueuedLine>(maxBytes: number, fullS
       firstDue = waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY);
       return batch;
     },
-    /** To be called after each write. */
-    wrote(lines: number, milliseconds: number): void {
+    /** Call it after each write. */
+    noteWrite(lines: number, milliseconds: number): void {
       lastLines = lines;
       typicalWrite = typicalWrite === 0 ? milliseconds : typicalWrite * 0.8 + milliseconds * 0.2;
     },

@@ -37,22 +37,22 @@ export interface SegmentWriterOptions {
   readonly clock: () => number;
   /** Milliseconds after which the outcome of a write counts as unknown. Default two minutes. */
   readonly deadline?: number | undefined;
-  /** The segments say what was sent to this subscriber. Default: they are the ledger's. */
+  /** Subscriber whose sent records the segments hold. Default: they are the ledger's. */
   readonly subscriber?: string | undefined;
 }
 
 const DEADLINE = 120_000;
 /** Milliseconds after which a write counts as hanging. */
 const HANGING = 20_000;
-/** Failed writes in a row that count as a fault. */
-const LASTING = 2;
-/** Milliseconds for which they do: a replica that is not ready gets no callback, and so no line shows that the fault has ended. */
-const REMEMBERED = 60_000;
+/** Failed writes in a row from which on they count as a fault. */
+const FAILURES_OF_FAULT = 2;
+/** Milliseconds after which the fault expires: a replica that is not ready gets no callback, so no line could show its end. */
+const FAULT_LIFETIME = 60_000;
 
 /**
  * Writes numbered segments, one after the other (docs/decisions/ledger.md). A number is used only when the one before it is
- * known to be written, so that nothing appears behind a number that was read, and a missing number is a lost segment. After
- * a write whose outcome is unknown the writer has a new name: nothing is written over, and nothing waits for the outcome.
+ * known to be written, so that no lower number appears after one that was read, and a missing number is a lost segment. After a
+ * write with an unknown outcome the writer takes a new name: no segment is overwritten, and no write waits for the outcome.
  */
 export function createSegmentWriter(options: SegmentWriterOptions) {
   const { store, clock, deadline = DEADLINE, subscriber } = options;
@@ -75,7 +75,7 @@ export function createSegmentWriter(options: SegmentWriterOptions) {
 
   function nextKey(): string {
     const now = hourAt(clock());
-    // The clock was set back: this name has been in a later hour, and readers take its numbers in this one as complete.
+    // The clock was set back. This name has already written to a later hour, so readers consider its numbers in this one complete.
     if (now < hour || number === LAST_NUMBER) rename();
     else if (now > hour) number = 0;
     hour = now;
@@ -88,7 +88,7 @@ export function createSegmentWriter(options: SegmentWriterOptions) {
     try {
       const message = `${key} was not written within ${deadline} ms`;
       const info = await withDeadline(writeSegment(store, key, lines), deadline, message);
-      // The clock may have been set since it was last measured, and the hour of the key be wrong: this write has measured it.
+      // The clock may have been changed since the last measurement, so that the hour of the key is wrong. This write has measured it.
       assertClock(store.clockOffset());
       number += 1;
       return info;
@@ -101,14 +101,14 @@ export function createSegmentWriter(options: SegmentWriterOptions) {
   }
 
   return {
-    /** Durable when it resolves. Throws `StoreError`: the lines may then still be in the ledger. Calls must not overlap. */
+    /** Resolves when the lines are durable. Throws `StoreError`; the lines may still be in the ledger then. Calls must not overlap. */
     write: (lines: readonly SegmentLine[]) => outcomes.watch(write(lines)),
-    /** Why a segment would not be written now; null when nothing is known against it: no write hangs, and the last ones succeeded. */
+    /** Why a segment would probably not be written now: a write hangs, or the last ones failed. Null when no fault is known. */
     fault: outcomes.fault,
   };
 }
 
-/** How the last writes ended, one after the other. */
+/** Tracks the outcomes of sequential writes. */
 function createWriteOutcomes() {
   let begunAt: number | null = null;
   let failures = 0;
@@ -136,7 +136,7 @@ function createWriteOutcomes() {
         const seconds = Math.round((now - begunAt) / 1000);
         return { reason: `the ledger has not been written for ${seconds} s`, condition: null, at: now };
       }
-      if (last === null || failures < LASTING || now - last.at > REMEMBERED) return null;
+      if (last === null || failures < FAILURES_OF_FAULT || now - last.at > FAULT_LIFETIME) return null;
       return last;
     },
   };
@@ -150,16 +150,16 @@ async function writeSegment(
 ): Promise<SegmentInfo> {
   const started = performance.now();
   const body = bytesOf(lines);
-  if (!(await createSame(store, key, body)))
+  if (!(await createOrCompare(store, key, body)))
     throw new StoreError('ledger', `${key} does not hold the bytes that were written`);
   return { key, lines: lines.length, bytes: body.length, durationMs: performance.now() - started };
 }
 
 /**
- * Creates a segment, whose name is unique: one that is there already can only be of this write, whose response was lost. Resolves to
- * whether it holds these bytes, to be sure. Throws `StoreError`.
+ * Creates a segment. Its name is unique, so an existing one can only stem from this write, whose response was lost. Resolves to whether it
+ * has these bytes. Throws `StoreError`.
  */
-async function createSame(store: ObjectStore, key: string, body: Buffer): Promise<boolean> {
+async function createOrCompare(store: ObjectStore, key: string, body: Buffer): Promise<boolean> {
   const headers = { contentType: 'application/x-ndjson', metadata: {} };
   if ((await store.create(key, body, headers)) === 'created') return true;
   const reading = await store.read(key);
@@ -169,7 +169,7 @@ async function createSame(store: ObjectStore, key: string, body: Buffer): Promis
   return false;
 }
 
-/** Line by line: a text of all lines would be copied twice. */
+/** Encodes line by line: a joined text would be copied twice. */
 function bytesOf(lines: readonly SegmentLine[]): Buffer {
   const body = Buffer.allocUnsafe(lines.reduce((sum, { bytes }) => sum + bytes, 0));
   let at = 0;

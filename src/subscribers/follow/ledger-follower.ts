@@ -1,4 +1,4 @@
-import { firstOpenHour, HOUR, isWhole, LISTED_AGAIN, openHours, storeClock } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, isWhole, openHours, RELIST_WINDOW, storeClock } from '../../ledger/hours.js';
 import { listSegments } from '../../ledger/list-segments.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
@@ -65,7 +65,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
     const lacking = lackingHours(place);
     if (isRetryDue([...lacking], time, RETRY)) yield* readAgain(reading, lacking);
     if (Math.abs(time - lateCheckAt) < LATE_CHECK_EVERY) return;
-    yield* readAgain(reading, hoursInOrder(store, 'oldest', place.before - LISTED_AGAIN, place.before - 1));
+    yield* readAgain(reading, hoursInOrder(store, 'oldest', place.before - RELIST_WINDOW, place.before - 1));
     lateCheckAt = time;
   }
 

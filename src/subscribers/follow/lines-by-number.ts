@@ -1,5 +1,5 @@
 import type { LedgerLine } from '../../domain/delivery.js';
-import { take } from '../../ledger/log/hour-position.js';
+import { markRead } from '../../ledger/log/hour-position.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
 import { parseSegment } from '../../ledger/parse-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
@@ -13,11 +13,11 @@ export interface SegmentLines {
 /** The lines of segments. A segment counts as read once the next one is requested. Unreadable lines are skipped. */
 export async function* linesByNumber(segments: AsyncIterable<NewSegment>): AsyncGenerator<SegmentLines> {
   const pause = cooperativeYield();
-  for await (const { place, writer, number, segment } of segments) {
-    const { hour } = place;
+  for await (const { position, writer, number, segment } of segments) {
+    const { hour } = position;
     const lines = parseSegment(segment.content).entries.map(({ line }) => line);
     if (lines.length > 0) yield { segment: { hour, writer, number }, lines };
-    take(place, { writer, number });
+    markRead(position, { writer, number });
     await pause();
   }
 }

@@ -1,4 +1,4 @@
-import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
+import { HOUR, hourAt, RELIST_WINDOW, startOfHour } from '../../ledger/hours.js';
 import type { Gap } from '../../ledger/log/covered-numbers.js';
 import { type HourPosition, hourPosition } from '../../ledger/log/hour-position.js';
 
@@ -64,10 +64,10 @@ export function lackingHours({ hours, missing, unread }: LogPlace): Set<string> 
 
 /** Passes all hours before an instant. */
 export function pass(place: LogPlace, time: number): void {
-  for (let start = Math.max(place.before, time - LISTED_AGAIN); start < time; start += HOUR)
+  for (let start = Math.max(place.before, time - RELIST_WINDOW); start < time; start += HOUR)
     keepPassed(place, place.hours.get(hourAt(start)) ?? hourPosition(hourAt(start)));
   place.before = time;
-  forgetOldest(place, time - LISTED_AGAIN);
+  forgetOldest(place, time - RELIST_WINDOW);
   for (const hour of place.hours.keys()) if (startOfHour(hour) < time) place.hours.delete(hour);
 }
 

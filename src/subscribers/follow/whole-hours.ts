@@ -1,10 +1,10 @@
 import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
-import { followedHour } from '../../ledger/log/follow-log.js';
+import { followHour } from '../../ledger/log/follow-log.js';
 import type { HourPosition } from '../../ledger/log/hour-position.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
+import { assertPreviousListed, type PreviousHour } from '../../ledger/log/previous-hours.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
@@ -24,13 +24,13 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   const { store, place } = reading;
   if (place.before >= end) return;
   for await (const hour of hoursInOrder(store, 'oldest', place.before, end - 1)) {
-    const numbers = followedHour(place.hours, hour);
-    const named: NamedHour[] = [];
+    const numbers = followHour(place.hours, hour);
+    const previous: PreviousHour[] = [];
     yield* linesByNumber(
       // A damaged object may be restored, so the hour is read again.
-      restOf(reading, numbers, () => void place.unread.add(hour), named),
+      restOf(reading, numbers, () => void place.unread.add(hour), previous),
     );
-    await assertListed(store, named, place.before);
+    await assertPreviousListed(store, previous, place.before);
     pass(place, startOfHour(hour) + HOUR);
   }
   pass(place, end);
@@ -64,7 +64,7 @@ function restOf(
   { store, onFault }: LogReading,
   position: HourPosition,
   onDamage: () => void,
-  named: NamedHour[] = [],
+  previous: PreviousHour[] = [],
 ): AsyncGenerator<NewSegment> {
   const { hour } = position;
   const reading = {
@@ -73,7 +73,7 @@ function restOf(
       onFault(hour, fault);
       onDamage();
     },
-    onPrevious: (previous: string, folder: string) => void named.push({ hour: previous, folder }),
+    onPrevious: (earlier: string, folder: string) => void previous.push({ hour: earlier, folder }),
     onLost: (lost: LostSegments) => onFault(hour, new Error(describeLost(lost))),
   };
   return segmentsOfHour(reading, position);

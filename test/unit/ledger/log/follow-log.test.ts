@@ -17,8 +17,8 @@ it('lists an hour of many segments once a minute, and before that when it is tol
   const log = follow(store, () => now, hours);
   const writers = async () => {
     const found: string[] = [];
-    for await (const { place, writer, number } of log.newSegments()) {
-      place.read.set(writer, number);
+    for await (const { position, writer, number } of log.newSegments()) {
+      position.read.set(writer, number);
       found.push(writer);
     }
     return found;
@@ -46,8 +46,8 @@ it('takes what was written just before the clock was set back, and follows that 
   const store = createMemoryStore(undefined, () => now);
   const log = follow(store, () => now);
   const take = () =>
-    Array.fromAsync(log.newSegments(), ({ place, writer, number }) => {
-      place.read.set(writer, number);
+    Array.fromAsync(log.newSegments(), ({ position, writer, number }) => {
+      position.read.set(writer, number);
       return `${writer} ${number}`;
     });
   const ahead = hourAt(now);

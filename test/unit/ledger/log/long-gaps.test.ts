@@ -68,9 +68,9 @@ describe('a foreign object with a high number', () => {
     });
     const look = async () => {
       const found: string[] = [];
-      for await (const { place, writer, number } of log.newSegments()) {
+      for await (const { position, writer, number } of log.newSegments()) {
         found.push(`${writer} ${number}`);
-        place.read.set(writer, number);
+        position.read.set(writer, number);
       }
       return found;
     };

@@ -184,7 +184,7 @@ describe('ledger', () => {
     ]);
     expect(new Set(places.map((place) => place?.writer)).size).toBe(1);
     // The last one of each hour: a listing of the hour has it.
-    expect(ledger.written()).toEqual([...store.objects.keys()].slice(1));
+    expect(ledger.lastSegments()).toEqual([...store.objects.keys()].slice(1));
   });
 
   it.each([

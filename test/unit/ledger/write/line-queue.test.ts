@@ -15,7 +15,7 @@ describe('lines that wait for a segment', () => {
 
   function queueOf({ lines = 0, due = 0, fullSegment = null as number | null, lastWrite = 0 } = {}): Queue {
     const queue = createLineQueue(1000, fullSegment);
-    if (lastWrite > 0) queue.wrote(10, lastWrite);
+    if (lastWrite > 0) queue.noteWrite(10, lastWrite);
     add(queue, lines, due);
     return queue;
   }
@@ -23,7 +23,7 @@ describe('lines that wait for a segment', () => {
   /** How long a segment waits for further lines, in milliseconds. */
   async function waits(queue: Queue): Promise<number> {
     const started = performance.now();
-    const gathered = queue.gathered().then(() => performance.now() - started);
+    const gathered = queue.untilReady().then(() => performance.now() - started);
     await jest.runAllTimersAsync();
     return gathered;
   }
@@ -31,7 +31,7 @@ describe('lines that wait for a segment', () => {
   it('never makes a lone delivery wait', async () => {
     const queue = queueOf({ lines: 1 });
     expect(await waits(queue)).toBe(0);
-    queue.wrote(1, 40);
+    queue.noteWrite(1, 40);
     expect(await waits(queue)).toBe(0);
   });
 
@@ -45,7 +45,7 @@ describe('lines that wait for a segment', () => {
     [1.8, 1],
   ])('after a write of %p ms starts %p timers', async (lastWrite, timers) => {
     const queue = queueOf({ lines: 5, lastWrite });
-    const gathered = queue.gathered();
+    const gathered = queue.untilReady();
     expect(jest.getTimerCount()).toBe(timers);
     queue.endWait();
     await gathered;
@@ -60,7 +60,7 @@ describe('lines that wait for a segment', () => {
     ['the ledger is closed', (queue: Queue) => queue.endWait()],
   ])('ends its wait when %s', async (_name, end) => {
     const queue = queueOf({ lines: 5, lastWrite: 40 });
-    const gathered = queue.gathered();
+    const gathered = queue.untilReady();
     add(queue, 1);
     expect(jest.getTimerCount()).toBe(1);
     end(queue);
@@ -88,7 +88,7 @@ describe('lines that wait for a segment', () => {
       ['the ledger is closed', (queue: Queue) => queue.endWait()],
     ])('ends its wait when %s', async (_name, end) => {
       const queue = queueOf({ fullSegment, lines: 1, due: 200 });
-      const gathered = queue.gathered();
+      const gathered = queue.untilReady();
       add(queue, 97, 200);
       expect(jest.getTimerCount()).toBe(1);
       end(queue);

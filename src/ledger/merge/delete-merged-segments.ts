@@ -11,28 +11,28 @@ import { segmentKey } from '../segment-key.js';
 import { deleteEach } from './delete-each.js';
 import type { MergeParts } from './merge-parts.js';
 
-/** Milliseconds from the last record of an hour to the end of its segments, for readers that listed its records before. */
+/** Milliseconds that segments outlive the last record of their hour, for readers that listed its records before. */
 const READERS_GRACE = 3_600_000;
 
-type EndParts = Omit<MergeParts, 'keepSegments'>;
+type DeleteParts = Omit<MergeParts, 'keepSegments'>;
 
-export interface EndSegmentsOptions {
+export interface DeleteSegmentsOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called for every segment that was deleted. */
+  /** Called for each deleted segment. */
   readonly onDeleted?: () => void;
-  /** Called with the reason when segments stay because the merged hour cannot replace them. */
+  /** Called with the reason when segments are kept because the merged hour cannot replace them. */
   readonly onFault?: (reason: string) => void;
 }
 
 /**
- * Deletes the segments of an hour whose merged object was just read back and holds the same bytes. All others stay. Throws `StoreError`,
- * and the signal's reason.
+ * Deletes the segments of an hour whose merged object was just read back with the same bytes. All others are kept. Throws `StoreError`, and
+ * the signal's reason.
  */
-export async function endSegments(
-  parts: EndParts,
+export async function deleteMergedSegments(
+  parts: DeleteParts,
   hour: string,
   { records, last }: MergedHour,
-  options: EndSegmentsOptions = {},
+  options: DeleteSegmentsOptions = {},
 ): Promise<void> {
   const { store, clock, folder = LEDGER_FOLDER, concurrency = 16 } = parts;
   const newest = last === 0 ? null : await store.head(recordKey(folder, hour, last));
@@ -49,12 +49,12 @@ export async function endSegments(
   }
 }
 
-/** Keys of the segments whose bytes the object of a record holds; none where it is damaged. */
+/** Keys of the segments whose bytes the object of a record has; empty when the object is damaged. */
 async function replacedBy(
-  { store, concurrency = 16, pause }: EndParts,
+  { store, concurrency = 16, pause }: DeleteParts,
   record: MergeRecord,
   keys: ReadonlySet<string>,
-  { signal, onFault }: EndSegmentsOptions,
+  { signal, onFault }: DeleteSegmentsOptions,
 ): Promise<string[]> {
   const replaced: string[] = [];
   const whole = createHash('sha256');

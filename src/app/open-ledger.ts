@@ -105,7 +105,7 @@ export function indexOfCommand(config: Config): Pick<OpenLedgerOptions, 'indexFi
   return {
     indexFiles: (storeId) => ({
       path: cache && join(cache, `commands-${storeId}.sqlite`),
-      beside: ofService(storeId).path,
+      sharedPath: ofService(storeId).path,
     }),
     startIndex: (files, storeId) => {
       quietThread();

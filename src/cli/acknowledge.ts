@@ -60,7 +60,7 @@ async function acknowledgeCause(
     const { view } = work;
     await view.refresh();
     await rejectUnknownNames({ source }, filterNamesOf(work.config), view);
-    await view.readPast();
+    await view.untilComplete();
     const { jobs: found } = await view.allFailing({ cause, source });
     const acceptance = { actor: CLI_ACTOR, reason, scope: null };
     const done = dryRun ? 0 : await acknowledgeJobs(work.ledger, found, acceptance);

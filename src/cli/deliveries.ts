@@ -3,7 +3,7 @@ import { type CsvLine, csvLine, deliveriesCsv } from '../domain/deliveries-csv.j
 import { isAccess, type LedgerLine } from '../domain/delivery.js';
 import { LINE_FILTER_NAMES } from '../domain/line-filters.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { type AskedTime, beginOf, type IndexExtent, notIndexedInWords } from '../index/index-extent.js';
+import { extentStart, type IndexExtent, notIndexedInWords, type TimeWindow } from '../index/index-extent.js';
 import type { DeliveryPage, LedgerView } from '../index/ledger-view.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import type { DeliveryQuery } from '../index/questions/find-deliveries.js';
@@ -120,7 +120,10 @@ async function print(search: Search, progress: Progress, options: Options): Prom
   const { isCut, index } = await (json ? printAsJson : csv ? printAsCsv : printAsTable)(search, progress);
   const isExport = Boolean(csv || json);
   // What is older than the last line of a table that was cut is not asked for.
-  const asked = { since: isCut ? beginOf(index) : options.since?.getTime(), until: options.until?.getTime() };
+  const asked = {
+    since: isCut ? extentStart(index) : options.since?.getTime(),
+    until: options.until?.getTime(),
+  };
   const lack = notIndexedInWords(index, asked);
   if (isExport ? isCut || lack !== null : isLacking(index, asked)) process.exitCode = EXIT.incomplete;
   printNotes(
@@ -131,7 +134,7 @@ async function print(search: Search, progress: Progress, options: Options): Prom
 }
 
 /** A table without a beginning asks for all that the index has; an export for all that there is. */
-function isLacking(index: IndexExtent, { since = beginOf(index) }: AskedTime): boolean {
+function isLacking(index: IndexExtent, { since = extentStart(index) }: TimeWindow): boolean {
   return notIndexedInWords(index, { since }) !== null;
 }
 

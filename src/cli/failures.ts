@@ -49,7 +49,7 @@ async function listFailures(work: LedgerWork, options: Options) {
   const { config, store, view } = work;
   work.progress.show('reading the ledger');
   await view.refresh();
-  await view.readPast();
+  await view.untilComplete();
   const { since, limit, cursor, outcome, source, region, cause } = options;
   const filters = { outcome, source, region };
   await rejectUnknownNames(filters, filterNamesOf(config), view);

@@ -4,7 +4,7 @@ import { UNDECODABLE_REASONS } from '../archive/content/decode-error.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords, remedyFor } from '../domain/reasons.js';
-import { askedByPage, notIndexedInWords } from '../index/index-extent.js';
+import { notIndexedInWords, windowOfPage } from '../index/index-extent.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/list-quarantine.js';
 import type { ListedBody, QuarantineList } from '../operations/answers/quarantine.js';
@@ -69,7 +69,7 @@ const COLUMNS: readonly TextColumn<ListedBody>[] = [
 
 function formatBodies({ quarantine, nextCursor, index }: QuarantineList, state: string): string[] {
   const which = state === 'all' ? 'in quarantine' : state;
-  const note = notIndexedInWords(index, askedByPage(nextCursor, quarantine.at(-1)?.receivedAt));
+  const note = notIndexedInWords(index, windowOfPage(nextCursor, quarantine.at(-1)?.receivedAt));
   const notes = note === null ? [] : [note];
   if (quarantine.length === 0)
     return [`No body is ${which}${note === null ? '' : ', as far as is known'}.`, ...notes];

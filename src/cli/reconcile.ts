@@ -39,7 +39,7 @@ async function run(work: RecoveryWork, options: Options): Promise<RecoveryReport
   const failingJobs = async () => {
     progress.show('reading the ledger');
     await view.refresh();
-    await view.readPast();
+    await view.untilComplete();
     return view.failingJobs();
   };
   let looked = 0;

@@ -99,7 +99,7 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   const { view } = work;
   const { replays, outbox } = openReplays(work);
   await view.refresh();
-  if (selector.kind === 'refetch' && selector.cause !== undefined) await view.readPast();
+  if (selector.kind === 'refetch' && selector.cause !== undefined) await view.untilComplete();
   try {
     await rejectUnknownNames(selector, filterNamesOf(config), view);
     if (options.dryRun) await preview(replays, selector, options.json === true);

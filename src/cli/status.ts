@@ -94,12 +94,12 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
   const isProven = found !== null && hasProof(store, found.newest, config.store.canaryInterval);
   progress.show('reading the ledger');
   const isRead = await view.refresh().then(() => true, unlessSilent);
-  if (isRead) await view.readPast();
+  if (isRead) await view.untilComplete();
   const now = Date.now();
   const { facts, summary, last24h } = await readFacts(
     {
       view,
-      summarise: (query) => findSummary(view.asked, query),
+      summarise: (query) => findSummary(view.calls, query),
       retained: retentionViewOf(config, store),
       senderRefusals: createRefusalCountsReader(store, Date.now).lastDay,
       lastReconcile: createReconcileReportReader(store, view.missedJobs),

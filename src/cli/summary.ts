@@ -5,7 +5,7 @@ import type { SummaryFigures } from '../domain/summary-figures.js';
 import { SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { notIndexedInWords } from '../index/index-extent.js';
 import { type NameFilters, rejectUnknownNames } from '../index/questions/filter-names.js';
-import { findSummary, type LedgerSummary, MOST_GROUPS } from '../index/questions/find-summary.js';
+import { findSummary, type LedgerSummary, MAX_GROUPS } from '../index/questions/find-summary.js';
 import {
   FIGURE_COLUMNS,
   groupTitle,
@@ -55,7 +55,7 @@ export function createCommand(): Command {
     .option(
       '--limit <number>',
       `groups to list; default: ${SHOWN}, and all with --csv or --json`,
-      readUpTo(MOST_GROUPS),
+      readUpTo(MAX_GROUPS),
     )
     .option('--csv', 'print all groups as CSV with a header')
     .option('--json', 'print one JSON document')
@@ -75,16 +75,16 @@ async function summarise(
   const { since, until, by, limit, csv, json, ...filters } = options;
   progress.show('reading the ledger');
   await view.refresh();
-  await view.readPast();
+  await view.untilComplete();
   await rejectUnknownNames({ ...filters, by }, filterNamesOf(config), view);
-  return findSummary(view.asked, {
+  return findSummary(view.calls, {
     ...filters,
     by,
     buckets: 1,
     signal,
     since: since?.toISOString(),
     until: until?.toISOString(),
-    limit: limit ?? (csv || json ? MOST_GROUPS : SHOWN),
+    limit: limit ?? (csv || json ? MAX_GROUPS : SHOWN),
     refusedRequests: createRefusalCountsReader(store, Date.now).between,
   });
 }
@@ -102,7 +102,7 @@ function print(summary: LedgerSummary, { csv, json, limit }: Options): void {
   if (lack !== null) printNotes(lack);
   if (isCut) {
     printNotes(
-      `there are more than ${count(MOST_GROUPS)} groups: choose a shorter time or a filter, or set --limit; nothing was printed`,
+      `there are more than ${count(MAX_GROUPS)} groups: choose a shorter time or a filter, or set --limit; nothing was printed`,
     );
     return;
   }

@@ -11,14 +11,14 @@ export interface IndexCalls {
   ): Promise<ReturnType<LedgerIndex[Name]>>;
 }
 
-/** Calls of which some take seconds. */
+/** Index calls, some of which take seconds. */
 export interface LongCalls extends IndexCalls {
   /**
-   * A call in a worker of its own, so that no other one waits for it. One runs at a time.
+   * A call in a worker of its own, so that no other call waits for it. One runs at a time.
    *
-   * @param signal ends it with its reason
+   * @param signal aborts the call with its reason
    */
-  callAside<Name extends Method>(
+  callInOwnWorker<Name extends Method>(
     signal: AbortSignal | undefined,
     name: Name,
     ...values: Parameters<LedgerIndex[Name]>
@@ -32,7 +32,7 @@ export interface IndexRequest {
   readonly values: readonly unknown[];
 }
 
-/** What the worker answers. The first one has the id 0, and the place of the index in its result. */
+/** An answer of the worker. The first one has the id 0 and the place of the index as its result. */
 export type IndexAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly isLost: boolean; readonly message: string };

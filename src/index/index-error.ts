@@ -1,6 +1,6 @@
 /** A call of the index failed. */
 export class IndexError extends Error {
-  /** Whether the index is gone, or the process that writes it: another one has to be opened. */
+  /** Whether the index, or the process that writes it, is gone, so that another index must be opened. */
   readonly isLost: boolean;
 
   constructor(message: string, isLost = false) {

@@ -1,19 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR, hourAt } from '../ledger/hours.js';
 import { segmentKey } from '../ledger/segment-key.js';
-import type { AskedIndex } from './asked-index.js';
 import { inTransaction } from './in-transaction.js';
 import type { MissingSegments } from './index-extent.js';
+import type { ReadableIndex } from './readable-index.js';
 
-/** What the index has: every line written from `since` to `until`, but for those of the missing segments. */
+/** State of the index: it has every line written from `since` to `until`, except those of missing segments. */
 export interface IndexState {
   /** Milliseconds since the epoch; null: the beginning of the ledger. */
   readonly since: number | null;
   /** When the last complete listing began; null before the first. */
   readonly until: number | null;
-  /** When finished hours were listed again last; null before. */
+  /** When whole hours were last listed again; null before the first time. */
   readonly relistedAt: number | null;
-  /** When what was missing was read again last, or was noticed first; null before. */
+  /** When missing segments were last read again, or first noticed; null before. */
   readonly retriedAt: number | null;
   /** The first hundred, newest first. */
   readonly missing: readonly MissingSegments[];
@@ -21,10 +21,10 @@ export interface IndexState {
 
 const MAX_MISSING = 100;
 
-/** Range of the log that was read, beside the positions. */
+/** Range of the log that was read. */
 export type IndexRange = Pick<IndexState, 'since' | 'until'>;
 
-export function readState(index: AskedIndex): IndexState {
+export function readState(index: ReadableIndex): IndexState {
   const { database } = index;
   const read = database.prepare('SELECT value FROM meta WHERE name = ?');
   const time = (name: string) => {
@@ -40,8 +40,8 @@ export function readState(index: AskedIndex): IndexState {
   };
 }
 
-/** What the index lacks, newest first. @param limit default: all */
-export function readMissing({ database }: AskedIndex, limit = -1): MissingSegments[] {
+/** Missing segments, newest first. @param limit default: all */
+export function readMissing({ database }: ReadableIndex, limit = -1): MissingSegments[] {
   const missing = database.prepare(`
     SELECT r.hour, NULL AS key, r.writer, m.first, m.last - m.first + 1 AS segments, m.lines
       FROM missing m JOIN runs r ON r.id = m.run
@@ -57,13 +57,13 @@ export function readMissing({ database }: AskedIndex, limit = -1): MissingSegmen
   }));
 }
 
-/** Lines in the index. */
-export function countLines({ database }: AskedIndex): number {
+/** Number of lines in the index. */
+export function countLines({ database }: ReadableIndex): number {
   const sum = database.prepare('SELECT sum(lines) AS lines FROM figures WHERE width = ?').get(HOUR);
   return Number(sum?.lines ?? 0);
 }
 
-/** Times that are left out stay. */
+/** Saves some of the times; the others stay unchanged. */
 export function saveRange(
   database: DatabaseSync,
   times: Partial<Pick<IndexState, 'since' | 'until' | 'relistedAt' | 'retriedAt'>>,

@@ -19,7 +19,7 @@ parentPort?.on('message', async ({ id, name, values }: IndexRequest) => {
   } catch (error) {
     if (!(error instanceof IndexError)) throw error;
     answer({ id, isLost: error.isLost, message: error.message });
-    // Whoever asks next starts another worker.
+    // The next caller starts another worker.
     if (isEnded()) parentPort?.close();
   }
 });

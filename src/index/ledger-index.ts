@@ -15,11 +15,11 @@ export interface MergedFault {
   readonly key: string;
   /** When its hour began, in milliseconds since the epoch. */
   readonly hour: number;
-  /** The number of its segments that may be lacking, beside those that are known to be missing. */
+  /** Number of its segments that may be lacking, in addition to those known to be missing. */
   readonly segments: number;
 }
 
-/** The index of a store. Every call is synchronous: a service keeps it in a worker. */
+/** The index of a store. Every call is synchronous, so a service keeps it in a worker. */
 export type LedgerIndex = ReturnType<typeof createLedgerIndex>;
 
 function open(path: string, storeId: string) {
@@ -43,7 +43,7 @@ function openOrReplace(path: string, storeId: string): ReturnType<typeof open> {
   }
 }
 
-/** @param path `:memory:` for none */
+/** @param path `:memory:` for an index in memory */
 export function createLedgerIndex(path: string, storeId: string) {
   const opened = openOrReplace(path, storeId);
   const { database } = opened;
@@ -53,7 +53,7 @@ export function createLedgerIndex(path: string, storeId: string) {
     if (database.isOpen) database.close();
   };
 
-  /** Throws `IndexError` after it has deleted a damaged file, and else what the work throws. Another index begins a new file. */
+  /** Runs work. Deletes a damaged file and throws `IndexError`, so that the caller opens a new index; other errors pass through. */
   function attempt<Result>(work: (given: ReturnType<typeof open>) => Result): Result {
     try {
       return work(opened);
@@ -71,22 +71,22 @@ export function createLedgerIndex(path: string, storeId: string) {
     /** Position in an hour: the last number of each writer. */
     numbersOf: (hour: number): Readonly<Record<string, number>> => attempt(() => numbersOf(database, hour)),
     saveFaults: (faults: readonly MergedFault[]): void => attempt(() => saveFaults(database, faults)),
-    /** Forgets the other faults of an hour. */
+    /** Deletes the other faults of an hour. */
     keepFaults: (hour: number, keys: readonly string[]): void =>
       attempt(() => keepFaults(database, hour, keys)),
     saveRange: (times: Parameters<typeof saveRange>[1]): void => attempt(() => saveRange(database, times)),
     usedBytes: (limit: number): number => attempt(() => usedBytes(database, path, limit)),
     freeShare: (): number => freeShare(path),
     oldestHour: (): number | null => attempt(() => oldestHour(database)),
-    /** Begins to delete the hours before one. */
+    /** Starts deleting the hours before one; `deleteSome` continues. */
     deleteBefore(hour: number): void {
       deletion = deleteHoursBefore(database, hour);
     },
-    /** Deletes a part of them. Returns whether anything is left. */
+    /** Deletes a batch of these hours. Returns whether anything is left. */
     deleteSome: (): boolean => attempt(() => deletion?.next().done === false),
     deleteFailuresBefore: (received: number): void => attempt(() => deleteFailuresBefore(database, received)),
-    /** Whether a process still writes the file. */
-    isKept: (): boolean => true,
+    /** Whether the process that writes the file still runs: this one does. */
+    isWriterAlive: (): boolean => true,
     close,
   };
 }

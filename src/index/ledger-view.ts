@@ -9,23 +9,23 @@ import { readLinesAt } from '../ledger/log/read-lines-at.js';
 import { waitAtMost } from '../lib/time/deadline.js';
 import { instantOf, writeInstant } from '../lib/time/instant.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { type Ask, answerAsks } from './beside/asks.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
 import { FillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
-import { beginOf, extentOf, type IndexExtent, notIndexedInWords, without } from './index-extent.js';
+import { extentOf, extentStart, type IndexExtent, notIndexedInWords, withUnread } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { MissedQuery } from './queries/failure-page.js';
 import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
+import { createCallbackCounts } from './questions/cached-counts.js';
 import { allDeliveries, type DeliveryQuery, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
-import { createCallbackCounts } from './questions/paced-counts.js';
 import { viewStatus } from './questions/view-status.js';
 import { createSentQuestions } from './sent/sent-questions.js';
+import { type FillRequest, serveFillRequests } from './shared/fill-requests.js';
 
 export interface LedgerViewOptions {
   readonly store: ObjectStore;
-  /** Where the index of a store is, by the id of the store. Default: in memory. */
+  /** Paths of the index of a store, by the id of the store. Default: in memory. */
   readonly filesFor?: ((storeId: string) => IndexFiles) | undefined;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;
@@ -33,11 +33,11 @@ export interface LedgerViewOptions {
   readonly reach?: number | undefined;
   /** How long the service keeps a job's results, in milliseconds. Default 7 days. */
   readonly retention?: number | undefined;
-  /** Bytes of the index, of one in memory 64 MiB at most. Default 2 GiB. */
+  /** Target size of the index in bytes; in memory at most 64 MiB. Default 2 GiB. */
   readonly maxBytes?: number | undefined;
   /** Names of subscribers; others are found in the store. */
   readonly subscribers?: readonly string[] | undefined;
-  /** Called when the index was opened, and again when its worker had to be started again. */
+  /** Called when the index was opened, and again after its worker was restarted. */
   readonly onOpened?: ((place: IndexPlace) => void) | undefined;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
@@ -58,21 +58,21 @@ export interface FoundJob extends Pick<IndexedMatch, 'by'> {
 }
 
 export interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
-  /** When the callback of the job that is open for longest was received, or expected (ISO 8601). */
+  /** When the callback of the job that has failed for longest was received, or expected (ISO 8601). */
   readonly since: string | null;
-  /** When the service next deletes results that can still be fetched; null when there are none. */
+  /** When the service next deletes results of a failing job; null when none can be fetched. */
   readonly nextEnd: string | null;
 }
 
 export interface FailurePage extends FoundFailures {
-  /** ISO 8601: failures from then on were asked for, at most as old as what the service keeps. */
+  /** ISO 8601: start of the searched time, not before the oldest results that the service keeps. */
   readonly since: string;
   readonly index: IndexExtent;
 }
 
 export type LedgerView = ReturnType<typeof createLedgerView>;
 
-/** Milliseconds that an act waits for the index to be built. */
+/** Milliseconds that an action waits for the index to be built. */
 const PATIENCE = 2000;
 
 const OTHER_TIME = 'Choose a time that it has, or wait until it has them.';
@@ -80,7 +80,7 @@ const OTHER_TIME = 'Choose a time that it has, or wait until it has them.';
 const DAY = 24 * HOUR;
 const GIBIBYTE = 2 ** 30;
 
-/** What the ledger of all replicas says, by its index. Questions reject with `StoreError` and `IndexError`. */
+/** Answers questions about the ledger of all replicas from its index. They reject with `StoreError` and `IndexError`. */
 export function createLedgerView(options: LedgerViewOptions) {
   const { store, clock = Date.now, retention = 7 * DAY, filesFor = () => ({ path: null }) } = options;
   const index = openIndexOfStore({
@@ -98,32 +98,32 @@ export function createLedgerView(options: LedgerViewOptions) {
   const parts = { store, index };
   const counts = createCallbackCounts(index, clock);
   let isStarted = false;
-  let asks: ReturnType<typeof answerAsks> | null = null;
+  let requestServer: ReturnType<typeof serveFillRequests> | null = null;
 
   function onOpened(place: IndexPlace, isShared: boolean): void {
     options.onOpened?.(place);
-    asks?.stop();
-    asks = place.path === null || isShared ? null : answerAsks(place.path, answer);
+    requestServer?.stop();
+    requestServer = place.path === null || isShared ? null : serveFillRequests(place.path, answer);
   }
 
-  /** Does what a command beside this process asks. */
-  async function answer(ask: Ask): Promise<void> {
+  /** Serves the request of a command that uses this process's index. */
+  async function answer(request: FillRequest): Promise<void> {
     index.relist();
     schedule.touch();
-    await (ask === 'new' ? schedule.refresh() : schedule.whole());
+    await (request === 'new' ? schedule.refresh() : schedule.untilComplete());
   }
 
   async function readNew(): Promise<void> {
-    await (isStarted ? schedule.refresh() : schedule.whole());
+    await (isStarted ? schedule.refresh() : schedule.untilComplete());
   }
 
   function beginOfRange({ since, until }: Pick<DeliveryQuery, 'since' | 'until'>): number {
     return instantOf('since', since) ?? (instantOf('until', until) ?? clock()) - retention;
   }
 
-  /** What is selected for an act must be all that matches. */
+  /** Throws unless the index covers the time range: an action on a selection must include everything that matches. */
   async function requireReach(since: number, until = clock()): Promise<void> {
-    if (!schedule.status().isWhole) await waitAtMost(PATIENCE, schedule.whole());
+    if (!schedule.status().isComplete) await waitAtMost(PATIENCE, schedule.untilComplete());
     const reach = { ...(await extentNow()), missing: [] };
     const lacking = notIndexedInWords(reach, { since, until: Math.min(until, clock()) });
     if (lacking !== null) throw new Problem('conflict', `${lacking} ${OTHER_TIME}`);
@@ -133,34 +133,34 @@ export function createLedgerView(options: LedgerViewOptions) {
   const extentNow = async () => extentOf(await index.call('state'));
 
   return {
-    /** Begins to fill the index and to follow the ledger. */
+    /** Starts to fill the index and to follow the ledger. */
     start(): void {
       isStarted = true;
       schedule.start();
     },
-    /** Ends it, and the worker of the index. */
+    /** Ends that, and the worker of the index. */
     async stop(): Promise<void> {
-      asks?.stop();
+      requestServer?.stop();
       await index.close();
       await schedule.stop();
     },
-    /** Somebody looks: the ledger is read at the fast interval for the next minute. */
+    /** Reads the ledger at the fast interval for the next minute. */
     touch: () => schedule.touch(),
-    /** Takes what was written before; until `start` was called all that the index is to have. */
+    /** Adds lines written before the call; before `start`, fills the index completely. */
     refresh: readNew,
-    /** Settles when everything that the index is to have is in. */
-    readPast: () => schedule.whole(),
+    /** Resolves when the index is complete. */
+    untilComplete: () => schedule.untilComplete(),
     /**
-     * Waits for an index that is being built, where it does not reach back to an instant. Resolves to when it begins then. In milliseconds
-     * since the epoch.
+     * Waits for an index that is being built, unless it already reaches back to `since`. Resolves to the start of the index. Both are
+     * milliseconds since the epoch.
      */
     async reachBack(since: number): Promise<number> {
-      if (beginOf(extent()) > since) await schedule.whole();
-      return beginOf(extent());
+      if (extentStart(extent()) > since) await schedule.untilComplete();
+      return extentStart(extent());
     },
-    /** Settles when the index is open: a program that is removed or replaced from then on is not missed. */
+    /** Resolves when the index is open. From then on it does not matter when the program's files are removed or replaced. */
     opened: index.opened,
-    /** As `deliveries`, with the places of the lines. */
+    /** Like `deliveries`, with the places of the lines. */
     search: (query: DeliveryQuery) => findDeliveries(parts, query),
     /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
     async deliveries(query: DeliveryQuery = {}): Promise<DeliveryPage> {
@@ -168,16 +168,16 @@ export function createLedgerView(options: LedgerViewOptions) {
       return {
         deliveries: entries.map(({ line }) => line),
         nextCursor,
-        index: without(await extentNow(), unread),
+        index: withUnread(await extentNow(), unread),
       };
     },
     /**
-     * To be called before an act on a selection of lines: rejects with `Problem` `conflict` when the index does not reach as far as `lines`
-     * would, back or to the end, so that some would be left out.
+     * Call it before an action on a selection of lines. Rejects with `Problem` `conflict` when the index does not cover the range of
+     * `lines`, so that some would be left out.
      */
     requireReach: (range: Pick<DeliveryQuery, 'since' | 'until'>) =>
       requireReach(beginOfRange(range), instantOf('until', range.until)),
-    /** All matching lines of deliveries, page by page. Without `since` they reach back as far as the service keeps the results of jobs. */
+    /** All matching lines of deliveries, page by page. Default of `since`: as far back as the service keeps results. */
     lines: (query: Omit<DeliveryQuery, 'limit' | 'cursor'> = {}) =>
       allDeliveries(parts, { ...query, since: writeInstant(beginOfRange(query)) }),
     /** Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for a foreign cursor. */
@@ -185,15 +185,15 @@ export function createLedgerView(options: LedgerViewOptions) {
       const kept = clock() - retention;
       const since = Math.max(query.since ?? kept, kept);
       const { unread, ...found } = await findOpenFailures(parts, { ...query, since }, retention);
-      return { ...found, since: writeInstant(since), index: without(await extentNow(), unread) };
+      return { ...found, since: writeInstant(since), index: withUnread(await extentNow(), unread) };
     },
-    /** The number of failing jobs, and the one whose results the service drops first: from the index alone, also while the store fails. */
+    /** Number of failing jobs, and the next deletion of results by the service. Reads only the index: it works while the store fails. */
     async failingNow(query: Pick<FailureQuery, 'scope' | 'givenUpBy'>): Promise<FailingNow> {
       const kept = clock() - retention;
       const page = { ...query, limit: 1, since: kept };
       const [{ counts, jobs }, [fetchable]] = await Promise.all([
         index.call('failurePage', { ...page, after: null }),
-        // What has ended is no longer at the service.
+        // Results that have expired are no longer at the service.
         index.call('findFailures', { ...page, outcome: FETCHABLE, after: [kept, ''] }),
       ]);
       const [oldest] = jobs;
@@ -205,8 +205,8 @@ export function createLedgerView(options: LedgerViewOptions) {
       };
     },
     /**
-     * All failing jobs that match, for an act on them; those whose results the service drops first come first. Rejects with `Problem`
-     * `conflict` when the index does not reach back as far.
+     * All failing jobs that match, for an action on them; those whose results the service deletes first come first. Rejects with `Problem`
+     * `conflict` when the index does not reach back far enough.
      */
     async allFailing(query: Omit<FailureQuery, 'limit' | 'cursor' | 'givenUpBy'>) {
       const since = Math.max(query.since ?? 0, clock() - retention);
@@ -216,24 +216,24 @@ export function createLedgerView(options: LedgerViewOptions) {
     /** Quarantined bodies, newest first. Rejects with `Problem` `request-invalid` for a foreign cursor. */
     async bodies(query: BodiesQuery): Promise<BodyPage> {
       const { unread, ...found } = await listBodies(parts, query);
-      return { ...found, index: without(await extentNow(), unread) };
+      return { ...found, index: withUnread(await extentNow(), unread) };
     },
-    /** From the index alone, also while the store fails. @param since in milliseconds since the epoch: of the bodies received since */
+    /** Reads only the index, so that it works while the store fails. @param since as in `countBodies` */
     bodyFigures: (since: number) => index.call('countBodies', since),
-    /** Ids of the failing jobs that their results settle. Reads the ledger before. */
+    /** Ids of the failing jobs that their results would settle. Reads the ledger first. */
     async failingJobs(): Promise<ReadonlySet<string>> {
       await readNew();
       const query = { since: clock() - retention, outcome: SETTLED_BY_RESULTS };
       return new Set((await index.call('failingJobs', query)).jobs);
     },
-    /** What the ledger has of jobs that a reconcile missed: from the index alone. */
+    /** What the ledger says of jobs that a reconcile missed. Reads only the index. */
     missedJobs: (query: MissedQuery) => index.call('missedJobs', query),
-    /** Whether a line that was written since, in milliseconds since the epoch, says that an operator erased the job. */
+    /** Whether an operator erased the job since then. @param since milliseconds since the epoch */
     async hasErased(job: string, since: number): Promise<boolean> {
       return (await index.call('findLines', { job, outcome: 'erased', since, limit: 1 })).length > 0;
     },
-    /** Whether a line was ever in the index with this value. */
-    holds: (field: NamedFilter | 'context', value: string, scope: SourceScope = null) =>
+    /** Whether the index ever had a line with this value. */
+    knowsName: (field: NamedFilter | 'context', value: string, scope: SourceScope = null) =>
       index.call('knowsName', field, value, scope),
     /** The newest line of each job that matches. */
     async matchJobs(query: JobSearch): Promise<readonly FoundJob[]> {
@@ -244,15 +244,15 @@ export function createLedgerView(options: LedgerViewOptions) {
       );
       return found.flatMap(({ by }, at) => (lines[at] ? [{ by, line: lines[at] }] : []));
     },
-    /** What was sent to subscribers. */
+    /** Events that were sent to subscribers. */
     sent: createSentQuestions(index, clock),
-    /** The sources that a job has lines of in the index. */
+    /** The sources of a job's lines in the index. */
     sourcesOfJob: (job: string) => index.call('findSources', job),
-    /** What `findSummary` asks: most commands need no figures. */
-    asked: index,
-    /** How the callbacks of the last hour and day fared. */
+    /** Calls of the index, for `findSummary`, which most commands do not load. */
+    calls: index,
+    /** Accepted, refused and missed callbacks of the last hour and day. */
     callbacks: (scope: SourceScope = null) => counts(scope),
-    /** What the index had when the ledger was last read. */
+    /** The extent of the index when the ledger was last read. */
     extent,
     status: () =>
       viewStatus(index.lastState(), schedule.status(), { place: index.place(), rows: index.lines() }),

@@ -4,7 +4,7 @@ import type { LedgerLine } from '../domain/delivery.js';
 import { isReasonCode, type ReasonCode } from '../domain/reasons.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 
-/** The fields of a line that filters name. */
+/** The fields of a line that can be filtered by. */
 export interface LineClass {
   readonly id: number;
   readonly origin: string;
@@ -13,11 +13,11 @@ export interface LineClass {
   readonly region: string | null;
   readonly status: string | null;
   readonly credential: string | null;
-  /** A code; null also for words of an operator or of the service. */
+  /** A code; null also for free text of an operator or of the service. */
   readonly reason: ReasonCode | null;
-  /** The operator who did it: the name of a token. Null for what nobody ordered. */
+  /** Name of the token of the operator who caused the line; null when none did. */
   readonly actor: string | null;
-  /** What the line announces to subscribers. */
+  /** The event that the line announces to subscribers. */
   readonly event: JobEventName | null;
 }
 
@@ -25,7 +25,7 @@ export type LineClasses = ReturnType<typeof createLineClasses>;
 
 type Fields = Omit<LineClass, 'id'>;
 
-/** How each field is read. Lines that were edited by hand can hold anything. */
+/** Readers of the fields. A line that was edited by hand can hold anything. */
 const READERS: { readonly [Name in keyof Fields]: (line: LedgerLine) => Fields[Name] } = {
   origin: ({ origin }) => origin,
   outcome: ({ outcome }) => outcome,
@@ -38,25 +38,25 @@ const READERS: { readonly [Name in keyof Fields]: (line: LedgerLine) => Fields[N
   event: (line) => (isUlid(line.deliveryId) ? announcedEvent(line) : null),
 };
 
-/** In the order in which a row of `classes` has them: part of the layout of the index. */
+/** Order of the fields in a row of `classes`, which is part of the layout of the index. */
 export const CLASS_FIELDS = Object.keys(READERS) as readonly (keyof Fields)[];
 
 /** `noted`: a job without a transcript whose callback was lost. */
 const MISSED: readonly string[] = ['recovered', 'noted', 'failed', 'unrecoverable'];
 
-/** Whether a callback was missed: a recovery that no operator asked for fetched the results, or tried to. */
+/** Whether a line records a missed callback: a recovery that no operator started fetched the results, or tried to. */
 export function isMissed({ origin, outcome, actor }: LineClass): boolean {
   return origin === 'recovery' && actor === null && MISSED.includes(outcome);
 }
 
-/** Whether a callback was answered 2xx. */
+/** Whether a line records a callback that was answered 2xx. */
 export function isAccepted({ origin, outcome }: LineClass): boolean {
   return origin === 'callback' && outcome !== 'refused';
 }
 
 /**
- * For a query of lines `l` of missed callbacks, in SQL: no callback had brought before what the line brought. What is fetched because it
- * was lost from the store is no missed callback. The plus keeps SQLite from looking for each of the classes of a job by itself.
+ * SQL condition for lines `l` of missed callbacks: no earlier callback brought the same kinds. Results that are fetched because the store
+ * lost them are no missed callback. The plus keeps SQLite from seeking each class of a job separately.
  */
 export function notBroughtBefore(classes: LineClasses): string {
   const accepted = idsOf(classes.all().filter(isAccepted));
@@ -64,12 +64,12 @@ export function notBroughtBefore(classes: LineClasses): string {
     AND a.received < l.received AND a.kinds & l.kinds = l.kinds))`;
 }
 
-/** For a list of SQL. */
+/** Ids of classes as an SQL list. */
 export function idsOf(classes: readonly LineClass[]): string {
   return classes.map(({ id }) => id).join(', ');
 }
 
-/** The classes of an index, all of them in memory as well. */
+/** The classes of an index, all cached in memory. */
 export function createLineClasses(database: DatabaseSync) {
   const byFields = new Map<string, LineClass>();
   const byId = new Map<number, LineClass>();
@@ -103,7 +103,7 @@ export function createLineClasses(database: DatabaseSync) {
       return known;
     },
     all: () => [...byId.values()],
-    /** After a transaction that was rolled back, or when another process writes. */
+    /** Call it after a rollback, and before reading an index that another process writes. */
     reload,
   };
 }

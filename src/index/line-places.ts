@@ -1,13 +1,13 @@
 import type { PlacedLine } from '../ledger/log/read-lines-at.js';
-import type { AskedIndex } from './asked-index.js';
+import type { ReadableIndex } from './readable-index.js';
 import { LINES } from './schema.js';
 
-/** Joins a line `l`, or what has its `id`, `start` and `length`, to its place. SQLite keeps the order of a CROSS JOIN. */
+/** Joins a line `l`, or a row with its `id`, `start` and `length`, to its place. SQLite keeps the order of a CROSS JOIN. */
 export const JOIN_PLACE = `CROSS JOIN segments s ON s.id = l.id / ${LINES} CROSS JOIN runs r ON r.id = s.run`;
-/** Columns of the place, from such a join. */
+/** Columns of the place in such a join. */
 export const PLACE = `r.hour, s.written, r.writer, s.number, l.id % ${LINES} AS line, l.start, l.length`;
 
-/** The place of a line in the order of the log, by its id: a row that can be compared. */
+/** A comparable SQL row with the place of a line in the order of the log, by its id. */
 export function orderOf(id: string): string {
   return `(SELECT s.written, r.writer, s.number, ${id} % ${LINES} FROM segments s JOIN runs r ON r.id = s.run
     WHERE s.id = ${id} / ${LINES})`;
@@ -25,8 +25,8 @@ export function placeOfRow(row: Readonly<Record<string, unknown>>): PlacedLine {
   };
 }
 
-/** The places of lines by their ids; null for one that is not in the index any more. */
-export function placesOf({ database }: AskedIndex, lines: readonly number[]): (PlacedLine | null)[] {
+/** The places of lines by their ids; null for one that is no longer in the index. */
+export function placesOf({ database }: ReadableIndex, lines: readonly number[]): (PlacedLine | null)[] {
   const find = database.prepare(`SELECT ${PLACE} FROM lines l ${JOIN_PLACE} WHERE l.id = ?`);
   return lines.map((id) => {
     const row = find.get(id);

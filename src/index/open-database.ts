@@ -4,15 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { CLASS_FIELDS } from './line-classes.js';
 import { SCHEMA } from './schema.js';
 
-/** Grows when the same lines give other rows. */
+/** Version of the rows: incremented when the same lines produce different rows. */
 const LAYOUT = 4;
 
 /**
- * Opens the index of a store. A file that is damaged, of another layout or of another store is deleted, and a new one begun. Throws when
- * the disk is full or may not be written.
+ * Opens the index of a store. A file that is damaged, or has another layout or store, is replaced. Throws when the disk is full or
+ * not writable.
  *
- * @param path `:memory:` for none
- * @param storeId identity of the store that the log is in
+ * @param path `:memory:` for an index in memory
+ * @param storeId identity of the store of the log
  */
 export function openDatabase(path: string, storeId: string): DatabaseSync {
   const identity = identityOf(storeId);
@@ -27,8 +27,8 @@ export function openDatabase(path: string, storeId: string): DatabaseSync {
 }
 
 /**
- * Opens the index of a store that another process writes, for reading alone. Null for a file that is damaged, of another layout or of
- * another store, and for one that cannot be read.
+ * Opens an index that another process writes, for reading only. Null for a file that cannot be read, is damaged, or has another layout or
+ * store.
  */
 export function openForReading(path: string, storeId: string): DatabaseSync | null {
   try {
@@ -43,7 +43,7 @@ export function openForReading(path: string, storeId: string): DatabaseSync | nu
 /** Eight mebibytes. */
 const CACHE = 'PRAGMA cache_size = -8192';
 
-/** Milliseconds for which a reader waits for the writer's locks, which are short. */
+/** Milliseconds that a reader waits for the writer's locks, which are short. */
 const READING_WAITS = 5_000;
 
 function identityOf(storeId: string): string {
@@ -59,7 +59,7 @@ function openKnown(path: string, identity: string): DatabaseSync | null {
   }
 }
 
-/** Null, and closed, for a database of another layout or store. */
+/** The database, or null when it has another layout or store; then it is closed. */
 function ifKnown(database: DatabaseSync, identity: string): DatabaseSync | null {
   let found: unknown;
   try {
@@ -70,7 +70,7 @@ function ifKnown(database: DatabaseSync, identity: string): DatabaseSync | null 
   return found === identity ? database : null;
 }
 
-/** The log has everything: a crash of the machine may lose the last transactions, but not damage the file. */
+/** Opens a file with settings under which a crash of the machine may lose the last transactions, which the log still has. */
 function open(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CACHE}`);
@@ -89,14 +89,14 @@ const DAMAGED: readonly number[] = [11, 26];
 /** A table is missing. */
 const SQLITE_ERROR = 1;
 
-/** The number of an error of SQLite; null for other errors. */
+/** Code of an SQLite error; null for other errors. */
 export function codeOf(error: unknown): number | null {
   return typeof error === 'object' && error !== null && 'errcode' in error
     ? Number(error.errcode) & 0xff
     : null;
 }
 
-/** Whether an error of SQLite says that the file is damaged: it is then deleted and built again. */
+/** Whether an error shows that the file is damaged, so that it must be deleted and built again. */
 export function isDamaged(error: unknown): boolean {
   return DAMAGED.includes(codeOf(error) ?? 0);
 }

@@ -1,52 +1,52 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { takeLock } from './beside/index-lock.js';
-import { type IndexReader, openIndexReader } from './beside/index-reader.js';
 import { createLedgerIndex, type LedgerIndex } from './ledger-index.js';
+import { takeLock } from './shared/index-lock.js';
+import { type IndexReader, openIndexReader } from './shared/index-reader.js';
 
-/** Where an index is. */
+/** Location of an index. */
 export interface IndexPlace {
   /** Null: in memory. */
   readonly path: string | null;
-  /** Why it is in memory: there is no folder for it, another process writes the file, or it cannot be written. */
+  /** Why it is in memory: there is no cache directory, another process writes the file, or the file cannot be written. */
   readonly cause: 'no-folder' | 'in-use' | 'unwritable' | null;
 }
 
 /** Files that an index can be in. */
 export interface IndexFiles {
-  /** The one that this process writes; null: it writes none. */
+  /** The file that this process writes; null: it writes none. */
   readonly path: string | null;
-  /** The one that a running process may write: it is read instead. Default: none is. */
-  readonly beside?: string | null | undefined;
+  /** A file that another process may be writing, and that is then read instead. Absent: no index is shared. */
+  readonly sharedPath?: string | null | undefined;
 }
 
 export interface OpenedIndex {
   readonly index: LedgerIndex | IndexReader;
   readonly place: IndexPlace;
-  /** Whether another process writes the file: this one reads it. */
+  /** Whether another process writes the file, and this one only reads it. */
   readonly isShared: boolean;
 }
 
 /**
- * Opens the index of a store: the one that a running process keeps; else the one of this process, in folders that are made; else one in
- * memory. A file is written by one process alone until that ends, however it ends.
+ * Opens the index of a store: the one that a running process writes; else this process's own file, whose folders are created; else one in
+ * memory. Only one process writes a file, until that process ends.
  */
-export function openIndex({ path, beside }: IndexFiles, storeId: string): OpenedIndex {
-  const mayRead = beside !== undefined;
+export function openIndex({ path, sharedPath }: IndexFiles, storeId: string): OpenedIndex {
+  const mayRead = sharedPath !== undefined;
   return (
-    (mayRead ? readBeside(beside, storeId) : null) ??
+    (mayRead ? openShared(sharedPath, storeId) : null) ??
     openOwn(path, storeId) ??
-    (mayRead ? readBeside(path, storeId) : null) ??
+    (mayRead ? openShared(path, storeId) : null) ??
     inMemory('in-use', storeId)
   );
 }
 
-function readBeside(path: string | null, storeId: string): OpenedIndex | null {
+function openShared(path: string | null, storeId: string): OpenedIndex | null {
   const index = path === null ? null : openIndexReader(path, storeId);
   return index && { index, place: { path, cause: null }, isShared: true };
 }
 
-/** Null when another process has the file. */
+/** Opens the own file; null when another process has locked it. */
 function openOwn(path: string | null, storeId: string): OpenedIndex | null {
   if (path === null) return inMemory('no-folder', storeId);
   let lock: ReturnType<typeof takeLock> = null;

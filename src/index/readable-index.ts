@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LineClasses } from './line-classes.js';
 
-/** What a question reads. */
-export interface AskedIndex {
+/** The part of an index that questions read. */
+export interface ReadableIndex {
   readonly database: DatabaseSync;
   readonly classes: LineClasses;
 }

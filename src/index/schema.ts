@@ -89,7 +89,7 @@ export const SCHEMA = `
   END;
 `;
 
-/** The same attempt decides in whatever order they are read; equal ones differ in nothing that is shown. */
+/** Marks the deciding attempt, independently of the order in which attempts are read. Equal attempts look the same to users. */
 function decide(row: 'NEW' | 'OLD'): string {
   const own = `subscriber = ${row}.subscriber AND event = ${row}.event`;
   return `UPDATE attempts SET decides = (id = (SELECT id FROM attempts WHERE ${own}
@@ -99,6 +99,6 @@ function decide(row: 'NEW' | 'OLD'): string {
 /** The lines of a segment have ids from `segment * LINES` on. */
 export const LINES = MAX_LINES;
 
-/** Milliseconds of the stretches that lines are added up by: short ones for charts of a day, and hours for longer ones. */
+/** Milliseconds of the stretches by which lines are summed: short ones for charts of a day, hours for longer ones. */
 export const STRETCH = 300_000;
 export const WIDTHS = [HOUR, STRETCH] as const;

@@ -4,13 +4,13 @@ import { contextOfGroup, MISSED_CAUSE, type SUMMARY_GROUPS } from '../domain/sum
 import { bytes, milliseconds, percent } from '../lib/text/amounts.js';
 import { count, plural } from '../lib/text/plural.js';
 
-/** What is said of figures of deliveries. */
+/** Sentences and table texts for figures of deliveries. */
 
 interface Counted {
   readonly total: SummaryFigures;
-  /** What operators did; null where it is not counted. */
+  /** Number of operators' actions; null when they are not counted. */
   readonly acts: number | null;
-  /** Requests that left no line; null where they could not be read. */
+  /** Number of requests that left no line; null when they could not be read. */
   readonly unrecorded: number | null;
 }
 
@@ -39,7 +39,6 @@ export function summaryInWords({ total, acts, unrecorded }: Counted): string[] {
   ];
 }
 
-/** A sentence. */
 function missedSentence(missed: number): string {
   return `${plural(missed, 'callback was', 'callbacks were')} expected and did not come: recovery had to fetch the results.`;
 }
@@ -62,7 +61,7 @@ const TITLES: Readonly<Record<(typeof SUMMARY_GROUPS)[number], string>> = {
 };
 
 /**
- * What a row is of.
+ * The group of a row.
  *
  * @param time shows an instant (ISO 8601)
  */
@@ -79,7 +78,7 @@ export function rowInWords(
   return value ?? `no ${by}`;
 }
 
-/** What a group is of that has no value, by its note. */
+/** Text of a group without a value, by its note. */
 export const GROUP_NOTES = {
   omitted: 'left out: malformed or repeated',
 } as const;
@@ -90,7 +89,7 @@ function causeWords(code: string): string {
     : causeInWords(code);
 }
 
-/** The columns of figures that tables show after the group; null for a figure that there is none of. */
+/** The columns of figures that tables show after the group; the text is null for a zero that is not shown. */
 export const FIGURE_COLUMNS: readonly {
   readonly title: string;
   readonly text: (
@@ -104,7 +103,7 @@ export const FIGURE_COLUMNS: readonly {
   { title: '95 % within', text: ({ duration }) => (duration === null ? null : milliseconds(duration.p95)) },
 ];
 
-/** "and 312 more", before the figures of what is beyond the limit. */
+/** "and 312 more", before the figures of the groups beyond the limit. */
 export function restInWords(rest: { readonly groups: number }): string {
   return `and ${count(rest.groups)} more`;
 }

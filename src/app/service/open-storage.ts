@@ -31,7 +31,7 @@ export async function openStorage(options: ServiceOptions, metrics: Metrics) {
   const failures = createStoreFailureLog(log);
   const storeHealth = new StoreHealth(config, { store, erasures, ledger, log, failures, memory, probe });
   onStoreCall.push(storeHealth.called);
-  knownKeys = () => [...ledger.written(), ...storeHealth.written()];
+  knownKeys = () => [...ledger.lastSegments(), ...storeHealth.written()];
   const outbox = openOutbox(config, store, erasures, metrics.outbox, log, failures, options.outboxTimes);
   if (Object.keys(config.subscribers).length > 0) onSegment.push(outbox.wake);
   return { parts, erasures, failures, storeHealth, outbox };

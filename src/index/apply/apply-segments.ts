@@ -14,9 +14,9 @@ import { type ReadLine, readContent } from './read-content.js';
 import type { SegmentContent } from './segment-content.js';
 
 /**
- * Takes segments in any order of hours; those of a writer within an hour come in the order of their numbers, and a number that was missing
- * may come later. The rows and the positions behind them are one transaction. What is in already is passed over, so that a caller that does
- * not know how far it came, or what was repaired, may give a segment again.
+ * Adds segments in any order of hours. Those of a writer within an hour come in the order of their numbers; a missing one may come later.
+ * Rows and positions are one transaction. Lines that the index has are skipped, so that a caller that does not know its progress, or what
+ * was repaired, may pass a segment again.
  */
 export type ApplySegments = (segments: readonly SegmentContent[]) => void;
 
@@ -51,12 +51,12 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   }
 
   function apply(segment: SegmentContent): void {
-    if (segment.content === null) return positions.passMissing(segment);
-    const run = positions.pass(segment);
+    if (segment.content === null) return positions.advanceMissing(segment);
+    const run = positions.advance(segment);
     if (run === null) return;
     const { entries, attempts: sent, unreadable } = readContent(segment);
     if (unreadable > 0) positions.noteUnreadable(run, segment.number, unreadable);
-    // A segment with lines that could not be read is in already, as is one of a failure that outlived its hour.
+    // The index has the segment already when lines of it could not be read, or when one of its failures outlived the hour.
     const known = findSegment.get(run, segment.number);
     const id = Number(known?.id ?? insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
     const written = Number(known?.written ?? segment.written);
@@ -81,7 +81,7 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   };
 }
 
-/** When the callback was expected of a job that recovery had to fetch; a line that does not say so counts when it was received. */
+/** When the callback of a job that recovery had to fetch was expected; the receipt of the line when it does not say so. */
 function dueAt({ expectedAt }: LedgerLine, received: number): number {
   const due = typeof expectedAt === 'string' ? Date.parse(expectedAt) : Number.NaN;
   return Number.isNaN(due) ? received : Math.min(due, received);

@@ -4,7 +4,7 @@ import { startOfHour } from '../../ledger/hours.js';
 import { parseSegmentKey } from '../../ledger/segment-key.js';
 import type { Positions } from './positions.js';
 
-/** Adds attempts to send events; triggers of the table decide which one says what became of its event. */
+/** Adds attempts to send events. Triggers of the table mark the attempt that decides the outcome of its event. */
 export function createAttemptRows(database: DatabaseSync, positions: Pick<Positions, 'runOf'>) {
   const insert = database.prepare(
     'INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)',

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LineClass, LineClasses } from '../line-classes.js';
 
-/** The classes that a job has lines of, by a seek each: a job can have any number of lines. */
+/** The classes of a job's lines, found by one seek each: a job can have any number of lines. */
 export function createClassesOfJob(database: DatabaseSync, classes: LineClasses) {
   const nextClass = database.prepare('SELECT min(class) AS class FROM lines WHERE job = ? AND class > ?');
   return function* classesOfJob(job: string): Generator<LineClass> {

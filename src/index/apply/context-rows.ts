@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { LineFigures } from './figure-sums.js';
 
-/** A line with a context, as it is put into the index. */
+/** A line with a context. */
 interface ContextLine extends LineFigures {
   readonly id: number;
   readonly written: number;
@@ -35,7 +35,7 @@ export function createContextRows(database: DatabaseSync) {
   };
 }
 
-/** One for each name. The fields come from the store: anything may be there. */
+/** Values by name, empty for one that was left out. The fields come from the store and may hold anything. */
 function valuesOf({ context, contextOmitted }: LedgerLine): Map<string, string> {
   const omitted = entriesOf(contextOmitted).map(([name]) => [name, ''] as const);
   const values = entriesOf(context).flatMap(([name, value]) =>

@@ -8,7 +8,7 @@ import { orderOf } from '../line-places.js';
 import { createClassesOfJob } from './classes-of-job.js';
 import { numberOf } from './figure-sums.js';
 
-/** A line of a job, as it is put into the index. */
+/** A line of a job. */
 export interface JobLine {
   readonly id: number;
   readonly lineClass: LineClass;
@@ -17,13 +17,13 @@ export interface JobLine {
   readonly received: number;
 }
 
-/** `begun`: when the callback was expected that the line is about; its receipt where the line does not say so. */
+/** `begun`: when the callback of the line was expected; the receipt of the line when it does not say so. */
 type FailureLine = JobLine & LineSpan & { readonly begun: number };
 
-/** A longer reason is cut: the line itself has all of it. */
+/** Longest stored reason; the line itself has all of it. */
 const MAX_REASON = 500;
 
-/** Keeps the failing lines that no line of their job settles, in whatever order lines come. */
+/** Maintains the failing lines that no line of their job settles, independently of the order of lines. */
 export function createFailureRows(database: DatabaseSync, classes: LineClasses) {
   const failuresOfJob = database.prepare('SELECT class, received, first FROM failures WHERE job = ?');
   const lastOfClass = database.prepare('SELECT max(received) AS last FROM lines WHERE job = ? AND class = ?');
@@ -34,7 +34,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses) 
   const remove = database.prepare('DELETE FROM failures WHERE job = ? AND class = ?');
   const moveFirst = database.prepare('UPDATE failures SET first = ? WHERE job = ?');
   const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  // Where times are equal, the line that comes later in the log counts.
+  // For equal times the line that is later in the log counts.
   const findNewer = database.prepare(
     `SELECT 1 FROM failures f WHERE f.job = ?1 AND f.class = ?2 AND (f.received > ?3
        OR (f.received = ?3 AND ${orderOf('f.line')} > ${orderOf('CAST(?4 AS INTEGER)')}))`,
@@ -60,13 +60,13 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses) 
     return Math.min(...times);
   }
 
-  /** Whether a newer line of the class is known. */
+  /** Whether the index has a newer failing line of the class. */
   function isOlder({ job, lineClass, id, received }: JobLine): boolean {
     return findNewer.get(job, lineClass.id, received, id) !== undefined;
   }
 
   return {
-    /** Call it when the line is in the index. */
+    /** Call it after the line was added. */
     add(line: FailureLine, { reason, bytes }: Pick<LedgerLine, 'reason' | 'bytes'>): void {
       const { id, lineClass, job, received, begun } = line;
       const known = failuresOfJob.all(job);

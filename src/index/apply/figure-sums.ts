@@ -3,12 +3,12 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import { durationBucket } from '../queries/duration-percentiles.js';
 import { WIDTHS } from '../schema.js';
 
-/** What figures need of a line. */
+/** The values of a line that figures are made of. */
 export interface LineFigures {
   readonly bytes: number;
   /** Milliseconds of a callback; null for other lines. */
   readonly took: number | null;
-  /** That of the duration of a callback. */
+  /** Bucket of a callback's duration. */
   readonly bucket: number;
 }
 
@@ -28,8 +28,8 @@ interface Sum {
 const NO_CALLBACK = -1;
 
 /**
- * Adds lines up by the time of writing, class and duration. The sums of a transaction are written at its end: a segment has many lines of
- * the same kind.
+ * Sums lines by time of writing, class and duration. The sums are written at the end of a transaction, because a segment has many similar
+ * lines.
  */
 export function createFigureSums(database: DatabaseSync) {
   const sums = new Map<string, Sum>();
@@ -61,10 +61,10 @@ export function createFigureSums(database: DatabaseSync) {
   };
 }
 
-/** More than any line says that nobody edited; the sum of some thousand of them can be read back. */
-const MOST = 2 ** 40;
+/** Larger than any value of an unedited line, and small enough that sums of thousands stay exact. */
+const MAX_FIGURE = 2 ** 40;
 
-/** Lines that were edited by hand can hold anything. */
+/** A number from a line, which may hold anything after it was edited by hand. */
 export function numberOf(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? Math.min(MOST, Math.max(0, value)) : 0;
+  return typeof value === 'number' && Number.isFinite(value) ? Math.min(MAX_FIGURE, Math.max(0, value)) : 0;
 }

@@ -1,7 +1,7 @@
 import { EVENT_ENDS, type SentAttempt } from '../../domain/sent-attempt.js';
 import { type ParsedSegment, parseLines } from '../../ledger/parse-segment.js';
 
-/** The attempts of a segment that says what was sent. Lines that cannot be read are counted. */
+/** Parses a segment of sent records. Lines that cannot be read are counted. */
 export function parseAttempts(content: Buffer): ParsedSegment<SentAttempt> {
   return parseLines(content, (value) => (isAttempt(value) ? value : null));
 }

@@ -5,7 +5,7 @@ type Numbered = Pick<SegmentContent, 'hour' | 'writer' | 'number'>;
 
 export type Positions = ReturnType<typeof createPositions>;
 
-/** Position of the index in the log: one number for each writer of an hour, and what is missing before it. */
+/** Positions of the index in the log: one number for each writer of an hour, and the missing numbers before it. */
 export function createPositions(database: DatabaseSync) {
   const begin = database.prepare('INSERT OR IGNORE INTO runs (hour, writer, number) VALUES (?, ?, 0)');
   const find = database.prepare('SELECT id, number FROM runs WHERE hour = ? AND writer = ?');
@@ -25,7 +25,7 @@ export function createPositions(database: DatabaseSync) {
     return [Number(id), Number(number)];
   }
 
-  /** Whether the number, or lines of it, were missing; they are not any more. */
+  /** Returns whether the number, or lines of it, were missing, and removes it from the missing ones. */
   function fill(run: number, number: number): boolean {
     const gap = findMissing.get(run, number, number);
     if (gap === undefined) return false;
@@ -37,8 +37,8 @@ export function createPositions(database: DatabaseSync) {
     return true;
   }
 
-  /** Moves the position to the last of some missing numbers behind it. */
-  function miss(run: number, position: number, last: number): void {
+  /** Advances the position to `last`; the numbers in between are missing. */
+  function markMissing(run: number, position: number, last: number): void {
     if (last <= position) return;
     const { changes } = extendMissing.run(last, run, position);
     if (changes === 0) insertMissing.run(run, position + 1, last, 0);
@@ -47,24 +47,24 @@ export function createPositions(database: DatabaseSync) {
 
   return {
     /**
-     * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when all of the segment
-     * is in already.
+     * Advances the position to a segment; numbers in between become missing. Returns the id of its run, or null when the index has all of
+     * the segment.
      */
-    pass(segment: Numbered): number | null {
+    advance(segment: Numbered): number | null {
       const { number } = segment;
       const [run, position] = positionOf(segment);
       if (number <= position) return fill(run, number) ? run : null;
-      miss(run, position, number - 1);
+      markMissing(run, position, number - 1);
       move.run(number, run);
       return run;
     },
-    /** Moves the position behind a segment that is missing itself. */
-    passMissing(segment: Numbered): void {
-      miss(...positionOf(segment), segment.number);
+    /** Advances the position to a segment that is missing itself. */
+    advanceMissing(segment: Numbered): void {
+      markMissing(...positionOf(segment), segment.number);
     },
     /** Id of the run of a segment that may not be in the index yet. */
     runOf: (segment: Numbered) => positionOf(segment)[0],
-    /** Notes how many lines of a segment cannot be read. */
+    /** Records how many lines of a segment cannot be read. */
     noteUnreadable: (run: number, number: number, lines: number) =>
       void insertMissing.run(run, number, number, lines),
   };

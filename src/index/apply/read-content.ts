@@ -4,10 +4,10 @@ import { subscriberOf } from '../../ledger/segment-key.js';
 import { parseAttempts } from './parse-attempts.js';
 import type { SegmentContent } from './segment-content.js';
 
-/** A line of a delivery, and where it is in the segment. */
+/** A ledger line and its position in the segment. */
 export type ReadLine = ParsedSegment['entries'][number];
 
-/** The lines of a segment that go into the index, and how many do not. */
+/** Parses a segment of the ledger or of sent records, and counts unreadable lines. */
 export function readContent(
   segment: Pick<SegmentContent, 'writer' | 'content'>,
 ): ParsedSegment & { readonly attempts: ParsedSegment<SentAttempt>['entries'] } {

@@ -1,10 +1,10 @@
 /** A segment as it was read from the store. */
 export interface SegmentContent {
-  /** When its hour began, in milliseconds since the epoch. */
+  /** Start of its hour, in milliseconds since the epoch. */
   readonly hour: number;
   readonly writer: string;
   readonly number: number;
-  /** The store's time of it. */
+  /** The store's time of the segment. */
   readonly written: number;
   /** Empty for a foreign object that is too large to be a segment; null: the segment is missing. */
   readonly content: Uint8Array | null;

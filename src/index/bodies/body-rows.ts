@@ -8,7 +8,7 @@ import type { JobLine } from '../apply/failure-rows.js';
 import { numberOf } from '../apply/figure-sums.js';
 import type { LineClasses } from '../line-classes.js';
 
-/** Keeps the quarantined bodies and what became of them, in whatever order lines come. */
+/** Maintains the quarantined bodies and their states, independently of the order of lines. */
 export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
   const insert = database.prepare('INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL)');
   const insertAct = database.prepare('INSERT INTO body_acts VALUES (?, ?, ?, ?)');
@@ -26,7 +26,7 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
     `UPDATE bodies SET settled = ?1, settled_at = ?2
      WHERE job = ?3 AND (?4 IS NULL OR source = ?4) AND received <= ?2 AND coalesce(settled_at >= ?2, TRUE)`,
   );
-  const bring = database.prepare(
+  const markBrought = database.prepare(
     `UPDATE bodies SET missing = missing & ~?1
      WHERE job = ?2 AND (?3 IS NULL OR source = ?3) AND missing & ?1`,
   );
@@ -53,8 +53,8 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
 
   function addBody({ id, job, lineClass, received }: JobLine, line: LedgerLine): void {
     const { source } = lineClass;
-    const ofJob = [...classesOfJob(job)];
-    if (ofJob.some(({ outcome }) => outcome === 'erased')) return;
+    const jobClasses = [...classesOfJob(job)];
+    if (jobClasses.some(({ outcome }) => outcome === 'erased')) return;
     const wanted = maskOf(Array.isArray(line.wanted) ? line.wanted : []) || ANY;
     const missing = missingOf(job, source, wanted);
     const { deliveryId } = line;
@@ -62,7 +62,7 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
     release.run(deliveryId);
     for (const act of dismissalsOf.all(deliveryId))
       dismiss.run(Number(act.id), Number(act.received), deliveryId);
-    for (const act of ofJob) {
+    for (const act of jobClasses) {
       if (settlesBodies(act) === null) continue;
       const first = firstAfter.get(job, act.id, received);
       if (first !== undefined) settle.run(Number(first.id), Number(first.received), job, act.source);
@@ -70,16 +70,16 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
   }
 
   return {
-    /** Call it when the line is in the index. */
-    add(line: JobLine & { readonly kinds: number }, shown: LedgerLine): void {
+    /** Call it after the line was added. */
+    add(line: JobLine & { readonly kinds: number }, ledgerLine: LedgerLine): void {
       const { id, job, lineClass, received, kinds } = line;
       const { outcome, source } = lineClass;
-      if (outcome === 'quarantined' && isUlid(shown.deliveryId)) addBody(line, shown);
+      if (outcome === 'quarantined' && isUlid(ledgerLine.deliveryId)) addBody(line, ledgerLine);
       if (outcome === 'erased') removeOfJob.run(job);
-      if (kinds !== 0) bring.run(kinds, job, source);
+      if (kinds !== 0) markBrought.run(kinds, job, source);
       if (settlesBodies(lineClass) !== null) settle.run(id, received, job, source);
       if (outcome !== 'released' && outcome !== 'dismissed') return;
-      const delivery = String(shown.body);
+      const delivery = String(ledgerLine.body);
       insertAct.run(id, delivery, received, Number(outcome === 'released'));
       if (outcome === 'released') release.run(delivery);
       else dismiss.run(id, received, delivery);
@@ -89,14 +89,14 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses) {
 
 const ANY = maskOf(['any']);
 
-const BROUGHT: ReadonlyMap<unknown, number> = new Map(
+const WANTS_MET: ReadonlyMap<unknown, number> = new Map(
   ITEM_KINDS.map((kind) => [kind, maskOf(wantsMetBy(kind))]),
 );
 
-/** What a line brought, as bits in the order of `WANTED`. Lines that were edited by hand can hold anything. */
+/** The wanted kinds that a line satisfies, as bits in the order of `WANTED`. A line that was edited by hand can hold anything. */
 export function kindsOf({ origin, items }: LedgerLine): number {
   if (!isDelivery(origin) || !Array.isArray(items)) return 0;
-  return items.reduce((mask, item) => mask | (BROUGHT.get(item?.kind) ?? 0), 0);
+  return items.reduce((mask, item) => mask | (WANTS_MET.get(item?.kind) ?? 0), 0);
 }
 
 function maskOf(names: readonly unknown[]): number {

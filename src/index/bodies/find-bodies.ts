@@ -2,9 +2,9 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { QuarantineState } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
-import type { AskedIndex } from '../asked-index.js';
 import { idsOf } from '../line-classes.js';
 import { placesOf } from '../line-places.js';
+import type { ReadableIndex } from '../readable-index.js';
 
 /** Filters for quarantined bodies; an absent one matches everything. */
 export interface BodyQuery {
@@ -15,7 +15,7 @@ export interface BodyQuery {
   readonly source?: string | undefined;
   readonly region?: string | undefined;
   readonly reason?: string | undefined;
-  /** Received at or after it, in milliseconds since the epoch. */
+  /** Only bodies received at or after this time, in milliseconds since the epoch. */
   readonly since?: number | undefined;
   /** Only bodies of these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
@@ -28,14 +28,14 @@ export interface IndexedBody {
   readonly delivery: string;
   readonly state: QuarantineState;
   readonly line: PlacedLine | null;
-  /** The line of its release. */
+  /** The line of the release. */
   readonly released: PlacedLine | null;
   /** The line of the first act that settled it; null where its job has what it should have brought. */
   readonly settled: PlacedLine | null;
 }
 
 /** The bodies that match, newest first. */
-export function findBodies(index: AskedIndex, { limit, ...query }: BodyQuery): IndexedBody[] {
+export function findBodies(index: ReadableIndex, { limit, ...query }: BodyQuery): IndexedBody[] {
   const { database, classes } = index;
   const { state, delivery, job, since, before, scope = null } = query;
   const wanted = classes
@@ -77,13 +77,13 @@ export function findBodies(index: AskedIndex, { limit, ...query }: BodyQuery): I
   }));
 }
 
-/** Bodies by state. */
+/** Numbers of bodies by state. */
 export interface BodyFigures extends Readonly<Record<QuarantineState, number>> {
   readonly waitingBytes: number;
 }
 
-/** @param since in milliseconds since the epoch: of the bodies that were received at or after it */
-export function countBodies({ database }: AskedIndex, since: number): BodyFigures {
+/** @param since counts bodies received at or after this time, in milliseconds since the epoch */
+export function countBodies({ database }: ReadableIndex, since: number): BodyFigures {
   const rows = database
     .prepare(
       'SELECT state, count(*) AS count, sum(bytes) AS bytes FROM bodies WHERE received >= ? GROUP BY 1',

@@ -8,11 +8,11 @@ import type { BodyQuery } from './find-bodies.js';
 
 export interface BodiesQuery extends Omit<BodyQuery, 'before'> {
   readonly cursor?: string | undefined;
-  /** Ends the search with its reason. */
+  /** Aborts the search with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A quarantined body with its lines; null for one that the log does not have any more. */
+/** A quarantined body with its lines; null for a line that the log no longer has. */
 export interface LedgerBody {
   readonly deliveryId: string;
   readonly state: QuarantineState;
@@ -27,7 +27,7 @@ export interface FoundBodies {
   readonly unread: LinesAt['unread'];
 }
 
-/** What the index knows of one body; null for a body without a line in it. */
+/** One body; null when the index has no line of it. */
 export async function bodyOf(
   view: { bodies(query: BodiesQuery): Promise<Pick<FoundBodies, 'bodies'>> },
   delivery: string,

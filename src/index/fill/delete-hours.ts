@@ -4,15 +4,15 @@ import { inTransaction } from '../in-transaction.js';
 import { LINES, WIDTHS } from '../schema.js';
 import { oldestHour } from './trim-index.js';
 
-/** Lines that a step comes to. */
+/** Lines deleted per step. */
 const LINES_AT_ONCE = 10_000;
-/** Values of the context that a step looks at. */
+/** Context values checked per step. */
 const VALUES_AT_ONCE = 10_000;
 
 /**
- * Deletes all hours before one with their positions, in steps that hold no question up and keep the write-ahead log small. Open failures
- * stay, with the places of their lines: a job may fail for as long as the service keeps its results. Positions go last: a process may end
- * meanwhile, and they say that there is something to delete.
+ * Deletes all hours before one with their positions, in steps that do not block questions and keep the write-ahead log small. Open failures
+ * stay, with the places of their lines, as long as the service keeps results. Positions are deleted last: if the process ends meanwhile,
+ * they show what is left to delete.
  */
 export function* deleteHoursBefore(database: DatabaseSync, before: number): Generator<void> {
   yield* deleteContextsBefore(database, before);
@@ -26,7 +26,7 @@ export function* deleteHoursBefore(database: DatabaseSync, before: number): Gene
   }
 }
 
-/** Deletes some of what an hour has of each line. Returns whether that was all. */
+/** Deletes some rows of an hour's lines. Returns whether none is left. */
 function deleteLines(database: DatabaseSync, hour: number): boolean {
   const counts = ['lines', 'attempts', 'bodies', 'body_acts'].map((table) => {
     const some = database.prepare(
@@ -55,7 +55,7 @@ function deleteRest(database: DatabaseSync, hour: number): void {
   );
 }
 
-/** The order of contexts is that of the values, so that it takes a pass over all. */
+/** Contexts are ordered by value and not by time, so this is a pass over all of them. */
 function* deleteContextsBefore(database: DatabaseSync, written: number): Generator<void> {
   const page = 'FROM context_values WHERE (name, value) > (?, ?) ORDER BY name, value LIMIT';
   const endOfPage = database.prepare(`SELECT name, value ${page} 1 OFFSET ${VALUES_AT_ONCE - 1}`);

@@ -4,47 +4,47 @@ import { IndexError } from '../index-error.js';
 import type { IndexFiller } from './index-filler.js';
 
 interface FillStatus {
-  /** When the last successful read of what is new began, in milliseconds since the epoch; null before the first. */
+  /** When the last successful read of new lines began, in milliseconds since the epoch; null before the first. */
   readonly refreshedAt: number | null;
-  /** Whether everything that the index is to have was in once. */
-  readonly isWhole: boolean;
-  /** Why the last read failed; null when it did not. */
+  /** Whether the index has been complete once. */
+  readonly isComplete: boolean;
+  /** Why the last read failed; null when it succeeded. */
   readonly error: string | null;
-  /** What failed: a call of the store, or of the index, such as on a full disk; null when `error` is. */
+  /** Whether the store failed, or the index, as on a full disk; null when `error` is null. */
   readonly fault: 'store' | 'index' | null;
-  /** What `error` says of the whole store; null where it does not say. */
+  /** Condition of the whole store that `error` shows; null where it shows none. */
   readonly condition: StoreCondition | null;
 }
 
 const MINUTE = 60_000;
-/** Milliseconds between reads of what is new while somebody looks, and otherwise. */
+/** Milliseconds between reads of new lines, while the view is in use and otherwise. */
 const FAST_INTERVAL = 2_000;
 const SLOW_INTERVAL = 30_000;
-/** Somebody looks for this long after a touch. */
+/** Milliseconds that the view counts as in use after `touch`. */
 const IN_USE = MINUTE;
 /** Milliseconds beyond the interval after which a read is overdue. The store's own time-outs are shorter. */
 const OVERDUE = MINUTE;
 
-/** When to ask the store for what is new: often while somebody looks, rarely otherwise, because requests cost money. */
+/** Schedules reads of new lines: often while the view is in use, rarely otherwise, because requests cost money. */
 export class FillSchedule {
-  readonly #filler: Pick<IndexFiller, 'takeNew' | 'older'>;
+  readonly #filler: Pick<IndexFiller, 'addNew' | 'addOlder'>;
   readonly #clock: () => number;
   #running = false;
   #refreshedAt: number | null = null;
-  // These three by `performance.now`: the machine's clock may be set back.
+  // The following three are times of `performance.now`, because the machine's clock may be set back.
   #touchedAt = Number.NEGATIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
   /** When the schedule was started, or the last successful read began. */
   #currentAt = Number.NEGATIVE_INFINITY;
-  #isWhole = false;
+  #isComplete = false;
   #failure: unknown = null;
   #filling: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** Settles with the next read of what is new; null while nobody waits for one. */
-  #asked: PromiseWithResolvers<void> | null = null;
+  /** Settles with the next read of new lines; null while no caller waits for one. */
+  #requested: PromiseWithResolvers<void> | null = null;
 
   /** @param clock in milliseconds since the epoch */
-  constructor(filler: Pick<IndexFiller, 'takeNew' | 'older'>, clock: () => number) {
+  constructor(filler: Pick<IndexFiller, 'addNew' | 'addOlder'>, clock: () => number) {
     this.#filler = filler;
     this.#clock = clock;
   }
@@ -53,40 +53,39 @@ export class FillSchedule {
     if (this.#running) return;
     this.#running = true;
     this.#currentAt = performance.now();
-    void this.whole();
+    void this.untilComplete();
   }
 
-  /** Ends the schedule; a read that is under way ends when the index is closed. */
+  /** Ends the schedule. A read in flight ends when the index is closed. */
   async stop(): Promise<void> {
     this.#running = false;
     if (this.#timer) clearTimeout(this.#timer);
     await this.#filling?.catch(() => undefined);
   }
 
-  /** Somebody looks: what is new is asked for at the fast interval for the next minute. */
+  /** Reads new lines at the fast interval for the next minute. */
   touch(): void {
-    const wasLookedAt = this.#isLookedAt();
+    const wasInUse = this.#isInUse();
     this.#touchedAt = performance.now();
-    if (!wasLookedAt) this.#plan();
+    if (!wasInUse) this.#plan();
   }
 
-  /** Whether somebody did within the last minute. */
-  #isLookedAt(): boolean {
+  #isInUse(): boolean {
     return performance.now() - this.#touchedAt < IN_USE;
   }
 
-  /** Takes what was written before the call. Rejects with `StoreError` and `IndexError`. */
+  /** Resolves when the index has everything that was written before the call. Rejects with `StoreError` and `IndexError`. */
   refresh(): Promise<void> {
-    this.#asked ??= Promise.withResolvers();
-    const { promise } = this.#asked;
+    this.#requested ??= Promise.withResolvers();
+    const { promise } = this.#requested;
     this.#plan();
     return promise;
   }
 
-  /** Settles when everything that the index is to have is in. Rejects as `refresh` does. */
-  whole(): Promise<void> {
+  /** Resolves when the index is complete. Rejects as `refresh` does. */
+  untilComplete(): Promise<void> {
     this.#filling ??= this.#fill();
-    // `status` says why it failed.
+    // `status` reports the failure.
     this.#filling.catch(() => undefined);
     return this.#filling;
   }
@@ -95,7 +94,7 @@ export class FillSchedule {
     const failure = this.#failure;
     const silent = performance.now() - this.#currentAt;
     const isOverdue = this.#running && failure === null && silent >= SLOW_INTERVAL + OVERDUE;
-    const read = { refreshedAt: this.#refreshedAt, isWhole: this.#isWhole };
+    const read = { refreshedAt: this.#refreshedAt, isComplete: this.#isComplete };
     if (isOverdue) {
       const error = `it was not read for ${Math.round(silent / 1000)} s`;
       return { ...read, error, fault: 'store', condition: this.#filling === null ? null : 'unreachable' };
@@ -110,16 +109,16 @@ export class FillSchedule {
   }
 
   #interval(): number {
-    return this.#isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL;
+    return this.#isInUse() ? FAST_INTERVAL : SLOW_INTERVAL;
   }
 
   async #fill(): Promise<void> {
     try {
       await this.#readNew();
-      for await (const _step of this.#filler.older())
-        if (this.#asked !== null || performance.now() - this.#readAt >= this.#interval())
+      for await (const _step of this.#filler.addOlder())
+        if (this.#requested !== null || performance.now() - this.#readAt >= this.#interval())
           await this.#readNew();
-      this.#isWhole = true;
+      this.#isComplete = true;
     } catch (cause) {
       this.#failure = cause;
       throw cause;
@@ -133,10 +132,10 @@ export class FillSchedule {
     const beganAt = this.#clock();
     const readAt = performance.now();
     this.#readAt = readAt;
-    const answered = this.#asked;
-    this.#asked = null;
+    const answered = this.#requested;
+    this.#requested = null;
     try {
-      await this.#filler.takeNew();
+      await this.#filler.addNew();
     } catch (cause) {
       answered?.reject(cause);
       throw cause;
@@ -151,10 +150,10 @@ export class FillSchedule {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#filling !== null) return;
-    if (this.#asked !== null) void this.whole();
+    if (this.#requested !== null) void this.untilComplete();
     else if (this.#running) {
       const due = Math.max(0, this.#readAt + this.#interval() - performance.now());
-      this.#timer = setTimeout(() => void this.whole(), Math.min(this.#interval(), due)).unref();
+      this.#timer = setTimeout(() => void this.untilComplete(), Math.min(this.#interval(), due)).unref();
     }
   }
 }

@@ -1,15 +1,15 @@
-/** Keeps the index like the log. Calls reject with `StoreError` and `IndexError`; the next one continues. */
+/** Fills the index from the log. Calls reject with `StoreError` and `IndexError`; the next call continues. */
 export interface IndexFiller {
-  /** Takes what is new. */
-  takeNew(): Promise<void>;
-  /** Takes what is older, newest hours first, until all is in. What is new may be taken between two of its steps. */
-  older(): AsyncGenerator<void>;
-  /** What is new is to be listed by its next read, of new writers as well. */
+  /** Adds new lines. */
+  addNew(): Promise<void>;
+  /** Adds older hours, newest first, until the index is complete. `addNew` may be called between two of its steps. */
+  addOlder(): AsyncGenerator<void>;
+  /** Makes the next `addNew` list the log, so that it finds new writers. */
   relist(): void;
 }
 
-/** Takes everything that the index is to have. */
+/** Fills the index completely. */
 export async function fillAll(filler: Omit<IndexFiller, 'relist'>): Promise<void> {
-  await filler.takeNew();
-  for await (const _step of filler.older());
+  await filler.addNew();
+  for await (const _step of filler.addOlder());
 }

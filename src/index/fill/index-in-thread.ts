@@ -2,7 +2,7 @@ import { IndexError } from '../index-error.js';
 import type { LedgerIndex } from '../ledger-index.js';
 import type { StartIndex } from './open-index-of-store.js';
 
-/** Opens an index in the thread that asks it, for processes in which nothing waits meanwhile. */
+/** Opens an index in the calling thread, for processes that may block. */
 export const indexInThread: StartIndex = async (files, storeId) => {
   const { openIndex } = await import('../open-index.js');
   const { index, place, isShared } = openIndex(files, storeId);
@@ -29,7 +29,7 @@ export const indexInThread: StartIndex = async (files, storeId) => {
           error instanceof IndexError
             ? error
             : new IndexError(error instanceof Error ? error.message : String(error));
-        // Whoever asks next opens another one.
+        // The next caller opens another one.
         if (failure.isLost) end();
         throw failure;
       }

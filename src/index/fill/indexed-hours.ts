@@ -11,17 +11,17 @@ import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { type HourPosition, hourPosition } from '../../ledger/log/hour-position.js';
 import { hoursInOrder, sentFolders } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
-import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
+import { assertPreviousListed, type PreviousHour } from '../../ledger/log/previous-hours.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import { UnreadableError } from '../../ledger/retrying-reads.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { IndexRange } from '../index-state.js';
-import { createSegmentTaker, type SegmentTaker } from './segment-taker.js';
+import { createSegmentLoader, type SegmentLoader } from './segment-loader.js';
 
-const NOTHING: IndexRange = { since: null, until: null };
+const EMPTY_RANGE: IndexRange = { since: null, until: null };
 
-interface TakenHoursOptions {
+interface IndexedHoursOptions {
   readonly store: ObjectStore;
   readonly index: IndexCalls;
   /** Milliseconds since the epoch, of the store's clock. */
@@ -33,36 +33,36 @@ interface TakenHoursOptions {
 }
 
 /**
- * The hours of the log that the index has. Brings what is new, and single hours, into it; each call may reject, and the next one continues.
+ * The hours of the log that the index has. Adds new lines and single hours. A call may reject; the next one continues.
  */
-export class TakenHours {
-  /** Folders of the segments that the index has: of the ledger, and of what was sent to each subscriber. */
+export class IndexedHours {
+  /** Folders of the segments that the index has: those of the ledger, and the sent records of each subscriber. */
   folders: readonly string[] = [];
   readonly #store: ObjectStore;
   readonly #index: IndexCalls;
   readonly #now: () => number;
   readonly #reach: number;
   readonly #subscribers: readonly string[];
-  readonly #segments: SegmentTaker;
-  /** The hours that are followed, those that `#log` reads. */
+  readonly #segments: SegmentLoader;
+  /** Positions in the hours that `#log` follows. */
   #hours = new Map<string, HourPosition>();
   #log: ReturnType<typeof createLogFollower>;
-  /** What the index has. Rows before are no part of it: they are deleted before the index reaches back further. */
-  #range = NOTHING;
-  /** Whether range and hours are what the index has: not before the first call, nor after one that failed. */
+  /** The range that the index claims to have. Older rows do not count, and are deleted before the range is extended. */
+  #range = EMPTY_RANGE;
+  /** Whether range and positions match the index: not before the first call, nor after a failed one. */
   #isKnown = false;
 
-  constructor({ store, index, now, reach, subscribers = [] }: TakenHoursOptions) {
+  constructor({ store, index, now, reach, subscribers = [] }: IndexedHoursOptions) {
     this.#store = store;
     this.#index = index;
     this.#now = now;
     this.#reach = reach;
     this.#subscribers = subscribers;
-    this.#segments = createSegmentTaker(index);
+    this.#segments = createSegmentLoader(index);
     this.#log = this.#follow();
   }
 
-  /** Begin of what the index has; null: that of the ledger, or the index has nothing yet. */
+  /** Start of the range; null: the beginning of the ledger, or the index is empty. */
   get since(): number | null {
     return this.#range.since;
   }
@@ -76,26 +76,26 @@ export class TakenHours {
     this.#log.relist();
   }
 
-  /** To be called when a call has failed: the index itself knows what it has. */
-  forget(): void {
+  /** Call it after a failed call: range and positions are then read from the index again. */
+  invalidate(): void {
     this.#isKnown = false;
   }
 
-  /** Says that the index has everything from `since` on. */
+  /** Extends or shortens the range: the index has everything from `since` on. */
   claimFrom(since: number | null): Promise<void> {
     return this.#save({ ...this.#range, since });
   }
 
-  /** Takes what is new: of the hours that are open, and of those that were when the log was listed last. */
-  async takeNew(): Promise<void> {
+  /** Adds new lines of the open hours, and of those that were open when the log was listed last. */
+  async addNew(): Promise<void> {
     await this.#readRange();
     const open = openHours(this.#now());
     const [first = ''] = open;
     const { until } = this.#range;
     const isHourOver = until === null || firstOpenHour(until) < startOfHour(first);
     if (isHourOver || this.folders.length === 0) await this.#findFolders();
-    for (const hour of open) if (!this.#hours.has(hour)) this.#hours.set(hour, await this.#begun(hour));
-    await this.#segments.take(this.#log.newSegments());
+    for (const hour of open) if (!this.#hours.has(hour)) this.#hours.set(hour, await this.#positionIn(hour));
+    await this.#segments.load(this.#log.newSegments());
     if (until !== null && isHourOver) await this.#finishBetween(firstOpenHour(until), startOfHour(first));
     for (const hour of this.#hours.keys()) if (isWhole(hour, this.#now())) this.#hours.delete(hour);
     const since = until === null ? startOfHour(first) : this.#range.since;
@@ -103,31 +103,30 @@ export class TakenHours {
   }
 
   /**
-   * Takes the rest of an hour that nothing appears in any more. The index does not claim to have it before it has. Resolves to the hours
-   * before it, as its records name them.
+   * Adds the rest of a whole hour. Until then the range excludes the hour. Resolves to the previous hours that its records name.
    */
-  async finish(hour: string): Promise<NamedHour[]> {
+  async finishHour(hour: string): Promise<PreviousHour[]> {
     const start = startOfHour(hour);
     const reached = this.#range;
     const isClaimed = this.#isClaimed(start);
-    const { named } = await this.#takeHour(await this.#begun(hour), async () => {
+    const { previous } = await this.#addHour(await this.#positionIn(hour), async () => {
       if (isClaimed) await this.#save({ since: reached.since, until: start });
     });
     this.#hours.delete(hour);
     if (this.#range !== reached) await this.#save(reached);
-    return named;
+    return previous;
   }
 
   /**
-   * Reads an hour again, for what was missing or damaged of it once: what is in is passed over.
+   * Reads an hour again for what was missing or damaged; lines that the index has are skipped.
    *
-   * @param keys all that is missing of it; folders that lack nothing are not read
+   * @param keys everything that is missing of the hour; folders that lack nothing are not read
    */
   async readAgain(hour: string, keys: readonly string[]): Promise<void> {
     const lacking = this.folders.filter((folder) =>
       keys.some((key) => key.startsWith(folder) || key.startsWith(mergedFolder(folder))),
     );
-    const { faults } = await this.#takeHour(hourPosition(hour), undefined, lacking);
+    const { faults } = await this.#addHour(hourPosition(hour), undefined, lacking);
     await this.#index.call('keepFaults', startOfHour(hour), faults);
   }
 
@@ -139,9 +138,9 @@ export class TakenHours {
     while (await this.#index.call('deleteSome')) yield;
   }
 
-  /** Takes all segments of an hour behind a position. Resolves to its faults, and to the hours before it, as its records name them. */
-  async #takeHour(place: HourPosition, onFirst?: () => Promise<void>, folders = this.folders) {
-    const named: NamedHour[] = [];
+  /** Adds all segments of an hour after a position. Resolves to its faults, and to the previous hours that its records name. */
+  async #addHour(place: HourPosition, onFirst?: () => Promise<void>, folders = this.folders) {
+    const previous: PreviousHour[] = [];
     const segments = segmentsOfHour(
       {
         store: this.#store,
@@ -149,11 +148,11 @@ export class TakenHours {
         onLost: this.#segments.addMissing,
         onFault: ({ key, record }: MergedHourError) =>
           this.#segments.addFault(place.hour, key, record === null ? 1 : 0),
-        onPrevious: (previous, folder) => void named.push({ hour: previous, folder }),
+        onPrevious: (hour, folder) => void previous.push({ hour, folder }),
       },
       place,
     );
-    return { faults: await this.#segments.take(segments, onFirst), named };
+    return { faults: await this.#segments.load(segments, onFirst), previous };
   }
 
   async #findFolders(): Promise<void> {
@@ -182,14 +181,14 @@ export class TakenHours {
     if (this.#isKnown) return;
     const { since, until } = await this.#index.call('state');
     const time = this.#now();
-    // An index that ends before it is to begin has nothing to keep. When the clock was set back, nobody knows until when it has everything.
+    // A range that ends before the reach of the index is useless. One that ends in the future, after the clock was set back, is unreliable.
     const isKept = until !== null && until >= time - this.#reach && until <= time + MAX_CLOCK_OFFSET;
-    this.#range = isKept ? { since, until } : NOTHING;
+    this.#range = isKept ? { since, until } : EMPTY_RANGE;
     this.#log = this.#follow();
-    // Hours that were written before the clock was set back.
+    // Hours in the future, which were written before the clock was set back.
     const begin = time + MAX_CLOCK_OFFSET;
     const later = hoursInOrder(this.#store, 'oldest', begin, Number.POSITIVE_INFINITY, undefined, () => []);
-    for await (const hour of later) this.#hours.set(hour, await this.#begun(hour));
+    for await (const hour of later) this.#hours.set(hour, await this.#positionIn(hour));
     this.#isKnown = true;
   }
 
@@ -198,21 +197,21 @@ export class TakenHours {
     await this.#index.call('saveRange', range);
   }
 
-  async #begun(hour: string): Promise<HourPosition> {
+  async #positionIn(hour: string): Promise<HourPosition> {
     return hourPosition(hour, await this.#index.call('numbersOf', startOfHour(hour)));
   }
 
-  /** Whether the index claims to have an hour as a whole. */
+  /** Whether the range includes the whole hour. */
   #isClaimed(start: number): boolean {
     const { since, until } = this.#range;
     return until !== null && start < firstOpenHour(until) && start >= (since ?? start);
   }
 
-  /** Takes the rest of the hours that have ended since the log was listed last. */
+  /** Adds the rest of the hours that have become whole since the log was listed last. */
   async #finishBetween(begin: number, end: number): Promise<void> {
     let next = begin;
     for await (const hour of hoursInOrder(this.#store, 'oldest', begin, end - 1, this.roots())) {
-      await assertListed(this.#store, await this.finish(hour), next);
+      await assertPreviousListed(this.#store, await this.finishHour(hour), next);
       next = startOfHour(hour) + HOUR;
     }
   }

@@ -1,17 +1,17 @@
-import { firstOpenHour, HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, hourAt, RELIST_WINDOW, startOfHour } from '../../ledger/hours.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
+import { assertPreviousListed, type PreviousHour } from '../../ledger/log/previous-hours.js';
 import { createRetryPace } from '../../ledger/log/retry-pace.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
-import type { TakenHours } from './taken-hours.js';
+import type { IndexedHours } from './indexed-hours.js';
 
 const DAY = 24 * HOUR;
 const MINUTE = 60_000;
-/** Shares of `maxBytes`: old hours are read up to the one and deleted above the other. */
+/** Fractions of `maxBytes` up to which old hours are read, and above which they are deleted. */
 const READ_BELOW = 0.8;
 const DELETE_ABOVE = 0.9;
-/** The share of the disk that stays free. */
+/** Fraction of the disk that is kept free. */
 const KEPT_FREE = 0.1;
 
 interface OlderHoursOptions {
@@ -23,25 +23,25 @@ interface OlderHoursOptions {
   readonly reach: number;
   /** Milliseconds that the service keeps results. */
   readonly retention: number;
-  /** Bytes of the database and its write-ahead log that should not be exceeded. */
+  /** Target size of the database with its write-ahead log, in bytes. */
   readonly maxBytes: number;
 }
 
-/** Takes hours that are over, as far as the index is to reach and there is room, and deletes what is too old. */
+/** Adds past hours as far back as the index should reach and has room for, and deletes what is too old. */
 export class OlderHours {
-  readonly #taken: TakenHours;
+  readonly #indexed: IndexedHours;
   readonly #store: ObjectStore;
   readonly #index: IndexCalls;
   readonly #now: () => number;
   readonly #reach: number;
   readonly #retention: number;
   readonly #maxBytes: number;
-  /** The first open hour when what is older was looked at last. */
-  #lookedIn: number | null = null;
+  /** The first open hour at the time of the last check. */
+  #lastChecked: number | null = null;
   #isRetryDue: ReturnType<typeof createRetryPace> | null = null;
 
-  constructor(taken: TakenHours, options: OlderHoursOptions) {
-    this.#taken = taken;
+  constructor(indexed: IndexedHours, options: OlderHoursOptions) {
+    this.#indexed = indexed;
     this.#store = options.store;
     this.#index = options.index;
     this.#now = options.now;
@@ -50,64 +50,64 @@ export class OlderHours {
     this.#maxBytes = options.maxBytes;
   }
 
-  async *take(): AsyncGenerator<void> {
-    // Once an hour: where there was no room, there can be an hour later.
+  async *fill(): AsyncGenerator<void> {
+    // Once an hour, because room may have become free.
     const hour = firstOpenHour(this.#now());
-    if (this.#lookedIn !== hour) {
-      yield* this.#lookForLate();
+    if (this.#lastChecked !== hour) {
+      yield* this.#relistWholeHours();
       yield* this.#walkBack();
       await this.#index.call('deleteFailuresBefore', this.#now() - this.#retention);
-      this.#lookedIn = hour;
+      this.#lastChecked = hour;
     }
     yield* this.#retryMissing();
     yield* this.#trim();
   }
 
-  /** A segment may have appeared in an hour after it was whole: a fault, but its lines count. */
-  async *#lookForLate(): AsyncGenerator<void> {
+  /** Once a day, finds segments that appeared in an hour after it was whole. That is a fault, but their lines count. */
+  async *#relistWholeHours(): AsyncGenerator<void> {
     const time = this.#now();
     const { relistedAt } = await this.#index.call('state');
     if (relistedAt !== null && Math.abs(time - relistedAt) < DAY) return;
-    const begin = relistedAt === null ? time : Math.max(this.#taken.since ?? 0, time - LISTED_AGAIN);
+    const begin = relistedAt === null ? time : Math.max(this.#indexed.since ?? 0, time - RELIST_WINDOW);
     for await (const hour of this.#hours('oldest', begin, firstOpenHour(time) - 1)) {
-      await this.#taken.finish(hour);
+      await this.#indexed.finishHour(hour);
       yield;
     }
     await this.#index.call('saveRange', { relistedAt: time });
   }
 
-  /** Takes older hours, newest first, as far as the index is to reach and there is room. */
+  /** Adds older hours, newest first, as far back as the index should reach and has room for. */
   async *#walkBack(): AsyncGenerator<void> {
     const end = this.#now() - this.#reach;
-    const { since } = this.#taken;
+    const { since } = this.#indexed;
     if (since === null || since - HOUR < end) return;
     const oldest = await this.#index.call('oldestHour');
-    // A process that ended meanwhile may have begun them, or begun to delete them.
-    if (oldest !== null && oldest < since) yield* this.#taken.deleteBefore(since);
-    let named: NamedHour[] = [];
-    // The first whole hour that the index has is looked at again: its records name the one before it.
+    // A process that ended early left hours that it had not finished to add or to delete.
+    if (oldest !== null && oldest < since) yield* this.#indexed.deleteBefore(since);
+    let previous: PreviousHour[] = [];
+    // Starts with the first whole hour that the index has, because its records name the previous one.
     const newest = Math.min(since, firstOpenHour(this.#now()) - 1);
     for await (const hour of this.#hours('newest', Number.NEGATIVE_INFINITY, newest)) {
       const start = startOfHour(hour);
-      await assertListed(this.#store, named, start + HOUR);
+      await assertPreviousListed(this.#store, previous, start + HOUR);
       // Nothing was written between that hour and the ones in the index.
-      if (start + HOUR <= end) return this.#taken.claimFrom(Math.floor(end / HOUR) * HOUR);
+      if (start + HOUR <= end) return this.#indexed.claimFrom(Math.floor(end / HOUR) * HOUR);
       if (!(await this.#hasRoom())) return;
-      named = await this.#taken.finish(hour);
-      await this.#taken.claimFrom(start);
+      previous = await this.#indexed.finishHour(hour);
+      await this.#indexed.claimFrom(start);
       yield;
     }
-    await assertListed(this.#store, named, Number.NEGATIVE_INFINITY);
-    await this.#taken.claimFrom(null);
+    await assertPreviousListed(this.#store, previous, Number.NEGATIVE_INFINITY);
+    await this.#indexed.claimFrom(null);
   }
 
   #hours(order: 'oldest' | 'newest', from: number, to: number): AsyncIterable<string> {
-    return hoursInOrder(this.#store, order, from, to, this.#taken.roots());
+    return hoursInOrder(this.#store, order, from, to, this.#indexed.roots());
   }
 
   /**
-   * What was missing or damaged may have been restored. Its hours are read again, at first after a minute for each, also by processes that
-   * end before.
+   * Reads hours with missing or damaged segments again, which may have been restored: first after a minute per hour, counted across
+   * processes.
    */
   async *#retryMissing(): AsyncGenerator<void> {
     const { missing: first, retriedAt } = await this.#index.call('state');
@@ -121,7 +121,7 @@ export class OlderHours {
       await this.#index.call('saveRange', { retriedAt: now });
     if (!isDue) return;
     for (const [hour, own] of hours) {
-      await this.#taken.readAgain(hour, own);
+      await this.#indexed.readAgain(hour, own);
       yield;
     }
   }
@@ -134,12 +134,12 @@ export class OlderHours {
     );
   }
 
-  /** What exceeds the bounds of the index goes at the old end. */
+  /** Deletes the oldest hours beyond the bounds of the index. */
   async *#trim(): AsyncGenerator<void> {
-    const deleteBefore = (time: number) => this.#taken.deleteBefore(Math.floor(time / HOUR) * HOUR);
+    const deleteBefore = (time: number) => this.#indexed.deleteBefore(Math.floor(time / HOUR) * HOUR);
     const end = this.#now() - this.#reach;
     const oldest = await this.#index.call('oldestHour');
-    // A day at a time: it takes a pass over all contexts.
+    // A day at a time, because a deletion takes a pass over all contexts.
     if (oldest !== null && oldest < end - DAY) yield* deleteBefore(end);
     const limit = this.#maxBytes * DELETE_ABOVE;
     while ((await this.#index.call('usedBytes', limit)) > limit) {

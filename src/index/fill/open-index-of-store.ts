@@ -3,16 +3,16 @@ import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { retryingReads } from '../../ledger/retrying-reads.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { createSharedFiller } from '../beside/shared-filler.js';
 import type { IndexAnswer, IndexCalls, LongCalls } from '../index-calls.js';
 import { IndexError } from '../index-error.js';
 import type { IndexState } from '../index-state.js';
 import type { IndexFiles, IndexPlace, OpenedIndex } from '../open-index.js';
+import { createSharedFiller } from '../shared/shared-filler.js';
 import { fillAll, type IndexFiller } from './index-filler.js';
 
 export interface IndexOfStoreOptions {
   readonly store: ObjectStore;
-  /** Where the index is, by the `storeId` of `StartIndex`. */
+  /** Paths of the index, by the `storeId` of `StartIndex`. */
   readonly filesFor: (storeId: string) => IndexFiles;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;
@@ -39,7 +39,7 @@ interface Opened {
   readonly storeId: string | null;
 }
 
-/** The index of the store, whose worker is started by the first call, and again when it ended. */
+/** The index of the store. The first call starts its worker; a call after the worker has ended starts another. */
 export function openIndexOfStore(options: IndexOfStoreOptions) {
   const { store, filesFor, startIndex = startIndexWorker } = options;
   let opening: Promise<Opened> | null = null;
@@ -47,37 +47,37 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
   let state: IndexState | null = null;
   let lines = 0;
   let isClosed = false;
-  /** A reader takes some megabytes. */
-  const aside = pLimit(1);
-  /** Filling of the index that took the place of a shared one; null while there was none. */
-  let instead: Promise<void> | null = null;
+  /** Limits calls in workers of their own: each takes some megabytes. */
+  const oneAtATime = pLimit(1);
+  /** Filling of the index that replaced a lost shared one; null while none did. */
+  let replacement: Promise<void> | null = null;
 
   function filesOf(storeId: string | null): IndexFiles {
     if (storeId === null) return { path: null };
-    const { path, beside } = filesFor(storeId);
-    return instead === null ? { path, beside } : { path };
+    const { path, sharedPath } = filesFor(storeId);
+    return replacement === null ? { path, sharedPath } : { path };
   }
 
   async function open(): Promise<Opened> {
-    const storeId = await idHere(store);
+    const storeId = await idWithLocation(store);
     const worker = await startIndex(filesOf(storeId), storeId ?? '');
     const maxBytes =
       worker.place.path === null ? Math.min(MAX_IN_MEMORY, options.maxBytes) : options.maxBytes;
     const { path } = worker.place;
     const fillOwn = async () => {
-      // Commands beside a running receiver do without.
+      // Loaded on demand: commands that use the index of a running receiver do not need it.
       const { createIndexFiller } = await import('./fill-index.js');
       return createIndexFiller({ ...options, store: retryingReads(store), index: worker, maxBytes });
     };
     const filler =
       worker.isShared && path !== null ? createSharedFiller(path, worker, store) : await fillOwn();
-    // Until a store is marked its index has no place.
+    // The index of a store without a marker has no file.
     if (storeId !== null) options.onOpened?.(worker.place, worker.isShared);
     opened = { worker, filler, storeId };
     return opened;
   }
 
-  /** Whoever asks meanwhile waits for the same worker: the file is that of one. */
+  /** Opens the index once for all concurrent callers: one worker owns the file. */
   function begin(ready: Promise<void> = Promise.resolve()): Promise<Opened> {
     opened = null;
     opening = ready.then(open).catch((error: unknown) => {
@@ -92,15 +92,14 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
     return opening === null || opened?.worker.isEnded() ? begin() : opening;
   }
 
-  /** A store that is marked after the index was opened has another identity. */
+  /** Opens the index again when the store got its marker, and thus an identity, after the index was opened. */
   async function reopenIfMarked(given: Opened): Promise<void> {
     if (given.storeId !== null || (await store.identity()) === null) return;
     if (opened === given) await begin(given.worker.close());
   }
 
   /**
-   * When the file was lost, or the process that writes it has ended or does not answer, another index takes its place, and the work is done
-   * again.
+   * Repeats the work on a new index when the file was lost, or when the process that writes it has ended or does not answer.
    */
   async function attempt<Result>(work: (given: Opened) => Promise<Result>): Promise<Result> {
     const given = await current();
@@ -109,8 +108,8 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
     } catch (error) {
       if (!(error instanceof IndexError && error.isLost)) throw error;
       if (given.worker.isShared) {
-        instead ??= begin(given.worker.close()).then(({ filler }) => fillAll(filler));
-        await instead;
+        replacement ??= begin(given.worker.close()).then(({ filler }) => fillAll(filler));
+        await replacement;
       }
       return work(await current());
     }
@@ -118,13 +117,13 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
 
   const call: IndexCalls['call'] = (name, ...values) => attempt(({ worker }) => worker.call(name, ...values));
 
-  const callAside: LongCalls['callAside'] = async (signal, name, ...values) => {
+  const callInOwnWorker: LongCalls['callInOwnWorker'] = async (signal, name, ...values) => {
     const { worker, storeId } = await current();
     const { path } = worker.place;
     if (path === null || worker.isShared) return call(name, ...values);
-    return aside(async () => {
+    return oneAtATime(async () => {
       signal?.throwIfAborted();
-      const reader = await startIndex({ path: null, beside: path }, storeId ?? '');
+      const reader = await startIndex({ path: null, sharedPath: path }, storeId ?? '');
       const end = () => void reader.close();
       signal?.addEventListener('abort', end);
       try {
@@ -143,33 +142,33 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
 
   return {
     call,
-    callAside,
-    async takeNew(): Promise<void> {
+    callInOwnWorker,
+    async addNew(): Promise<void> {
       await reopenIfMarked(await current());
       await attempt(async (given) => {
-        await given.filler.takeNew();
+        await given.filler.addNew();
         await noteState(given);
       });
     },
-    async *older(): AsyncGenerator<void> {
+    async *addOlder(): AsyncGenerator<void> {
       const { worker, filler } = await current();
       if (worker.isShared) await attempt((given) => fillAll(given.filler));
-      else yield* filler.older();
+      else yield* filler.addOlder();
       await attempt(noteState);
     },
     relist: () => opened?.filler.relist(),
-    /** Settles when the index of the store is open: all code that it takes is loaded. */
+    /** Resolves when the index is open and all of its code is loaded. */
     async opened(): Promise<void> {
       await reopenIfMarked(await current());
       await current();
     },
-    /** What the index had when what is new was last read; null before. */
+    /** The state of the index after the last read of new lines; null before the first. */
     lastState: () => state,
-    /** Lines that it had then. */
+    /** Number of lines at that time. */
     lines: () => lines,
-    /** Null before it was opened. */
+    /** Null before the index was opened. */
     place: () => opened?.worker.place ?? null,
-    /** Ends the worker. Calls reject from then on. */
+    /** Ends the worker. Later calls reject. */
     async close(): Promise<void> {
       isClosed = true;
       await opening?.then(
@@ -180,17 +179,17 @@ export function openIndexOfStore(options: IndexOfStoreOptions) {
   };
 }
 
-/** A copy has the id of the store that it was made of: backups are asked beside a receiver. */
-async function idHere(store: ObjectStore): Promise<string | null> {
+/** The store's id with a hash of its location: a copy has the same id, and a backup may be queried next to a receiver. */
+async function idWithLocation(store: ObjectStore): Promise<string | null> {
   const id = await store.identity();
   return id && `${id}-${hash('sha256', store.location).slice(0, 8)}`;
 }
 
-/** An index in a worker: no question and no batch of lines holds the event loop of this process. */
+/** An index in a worker, so that neither questions nor batches of lines block the event loop of this process. */
 export interface IndexWorker extends IndexCalls, Omit<OpenedIndex, 'index'> {
-  /** Whether the worker has ended: all calls are rejected. */
+  /** Whether the worker has ended; then all calls reject. */
   isEnded(): boolean;
-  /** Settles when the worker has ended. Calls that are under way are rejected. */
+  /** Resolves when the worker has ended. Calls in flight reject. */
   close(): Promise<void>;
 }
 
@@ -202,11 +201,11 @@ interface Waiting {
 /**
  * Opens the index of a store.
  *
- * @param storeId identity and place of the store that the log is in
+ * @param storeId identity and location of the store of the log
  */
 export type StartIndex = (files: IndexFiles, storeId: string) => Promise<IndexWorker>;
 
-/** By way of the parent folder: the bundle has this module in `dist/chunks`, and the worker in `dist`. */
+/** Relative to the parent folder, because the bundle has this module in `dist/chunks` and the worker in `dist`. */
 const WORKER = new URL('../index-worker.js', import.meta.url);
 
 /** Rejects when the worker cannot be started. */
@@ -231,7 +230,7 @@ const startIndexWorker: StartIndex = async (files, storeId) => {
     if (waiting.size === 0) worker.unref();
     if ('isLost' in answer) reject?.(new IndexError(answer.message, answer.isLost));
     else resolve?.(answer.result as never);
-    // It ends behind this answer.
+    // The worker ends after this answer.
     if ('isLost' in answer && answer.isLost) end(answer.message, true);
   });
   worker.on('error', (error) => end(`the worker of the index failed: ${String(error)}`));
@@ -244,7 +243,7 @@ const startIndexWorker: StartIndex = async (files, storeId) => {
       last += 1;
       worker.postMessage({ id: last, name, values });
       waiting.set(last, { resolve: resolve as Waiting['resolve'], reject });
-      // A process waits for the answers that it asked for, and not for the worker.
+      // The process stays alive for pending answers, not for the worker.
       worker.ref();
     });
 
@@ -253,7 +252,7 @@ const startIndexWorker: StartIndex = async (files, storeId) => {
     isEnded: () => ended !== null,
     call,
     async close() {
-      // One that only reads may end within a question.
+      // A worker that only reads may be terminated during a question.
       if (ended === null && !result.isShared) await call('close').catch(() => undefined);
       await worker.terminate();
     },

@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Bytes of the database without free pages, and of its write-ahead log. Where they exceed a limit, the log is written into the database
- * first.
+ * Bytes of the database without free pages, and of its write-ahead log. Above the limit the log is checkpointed first.
  */
 export function usedBytes(database: DatabaseSync, path: string, limit: number): number {
   const used = () => pageBytes(database) + walBytes(path);
@@ -21,20 +20,20 @@ function walBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The share of the file system that is free; 1 in memory. */
+/** Free fraction of the file system; 1 in memory. */
 export function freeShare(path: string): number {
   if (path === ':memory:') return 1;
   const { bavail, blocks } = statfsSync(dirname(path));
   return bavail / blocks;
 }
 
-/** The hour that begins the index; null for an empty one. */
+/** The oldest hour in the index; null for an empty one. */
 export function oldestHour(database: DatabaseSync): number | null {
   const hour = database.prepare('SELECT min(hour) AS hour FROM runs WHERE number > 0').get()?.hour;
   return typeof hour === 'number' ? hour : null;
 }
 
-/** Deletes failures whose results the service no longer keeps. */
+/** Deletes failures of jobs whose results the service no longer keeps. */
 export function deleteFailuresBefore(database: DatabaseSync, received: number): void {
   database.prepare('DELETE FROM failures WHERE received < ?').run(received);
 }

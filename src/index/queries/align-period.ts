@@ -1,15 +1,15 @@
 import { HOUR } from '../../ledger/hours.js';
 import { STRETCH } from '../schema.js';
 
-/** A period and its parts, in milliseconds since the epoch; `until` is exclusive. */
+/** A period to be divided into parts, in milliseconds since the epoch; `until` is exclusive. */
 export interface Period {
   readonly since: number;
   readonly until: number;
-  /** Number of parts; there may be fewer, and in periods of more than two days one more. */
+  /** Wanted number of parts; there may be fewer, and in periods of more than two days one more. */
   readonly buckets: number;
 }
 
-/** A period that begins, like its parts, at multiples of `resolution`. */
+/** A period that begins at a multiple of `resolution`, like its parts. */
 export interface AlignedPeriod {
   readonly since: number;
   readonly until: number;
@@ -20,18 +20,18 @@ export interface AlignedPeriod {
 
 const MINUTE = 60_000;
 const DAY = 24 * HOUR;
-/** Hours of parts that divide a day; longer parts are whole days. */
+/** Lengths of parts that divide a day; longer parts are whole days. */
 const PARTS = [1, 2, 3, 4, 6, 8, 12].map((each) => each * HOUR);
-/** Up to this length parts are whole minutes, which are added up line by line. */
+/** Up to this length parts are whole minutes, which are summed line by line. */
 const BY_MINUTE = 2 * HOUR;
 /** Above this length no part is shorter than an hour. */
 const BY_HOUR_ABOVE = 2 * DAY;
 
-/** Widens a period to whole minutes, to the stretches that the index adds up by, and to hours in longer ones. */
+/** Widens a short period to whole minutes, a longer one to the stretches of the index's sums, and an even longer one to hours. */
 export function alignPeriod({ since, until, buckets }: Period, now: number): AlignedPeriod {
   const length = until - since;
   const step = length <= BY_MINUTE ? MINUTE : STRETCH;
-  // A period until now that began when the client asked is longer by the time since: the last part takes that.
+  // A period that ends after now was chosen by the client's earlier clock: the last part takes the difference.
   const slack = until > now ? step : 0;
   const isShort = length <= BY_HOUR_ABOVE;
   const wanted = (length - slack) / buckets;
@@ -48,7 +48,7 @@ function ceilTo(step: number, time: number): number {
   return Math.ceil(time / step) * step;
 }
 
-/** Parts of equal length that a time is divided into; the last one takes what is left. */
+/** Parts of equal length; the last one takes the rest. */
 export interface Parts {
   readonly begin: number;
   /** Milliseconds. */
@@ -56,7 +56,7 @@ export interface Parts {
   readonly count: number;
 }
 
-/** One part, however long the time is. */
+/** A single part of any length. */
 export const WHOLE: Parts = { begin: 0, width: 2 ** 52, count: 1 };
 
 /** The number of the part that a time is in. */

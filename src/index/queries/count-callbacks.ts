@@ -3,9 +3,9 @@ import { CALLBACK_RETRY_WINDOW, TRANSIENT_REASONS } from '../../domain/callback-
 import type { ReasonCode } from '../../domain/reasons.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { HOUR } from '../../ledger/hours.js';
-import type { AskedIndex } from '../asked-index.js';
 import { readState } from '../index-state.js';
 import { idsOf, isAccepted, isMissed, type LineClass, notBroughtBefore } from '../line-classes.js';
+import type { ReadableIndex } from '../readable-index.js';
 import { type AcceptedAt, lastAccepted } from './last-accepted.js';
 
 /** Accepted callbacks of a source that accepted one within the last day. */
@@ -43,9 +43,9 @@ interface MissedOfSource extends MissedCallbacks {
   readonly source: string;
 }
 
-/** How the callbacks of the last hour and day fared. */
+/** Accepted, refused and missed callbacks of the last hour and day. */
 export interface RecentCallbacks {
-  /** Milliseconds since the epoch: lines from then on were counted. Later than asked where the index begins later. */
+  /** Start of the counted lines, in milliseconds since the epoch; later than an hour or a day ago where the index begins later. */
   readonly hourSince: number;
   readonly daySince: number;
   readonly accepted: ReadonlyMap<string | null, AcceptedCallbacks>;
@@ -59,7 +59,7 @@ const MAX_TIME = 8.64e15;
 
 /** @param now in milliseconds since the epoch */
 export function countCallbacks(
-  index: AskedIndex,
+  index: ReadableIndex,
   { now, scope = null }: { readonly now: number; readonly scope?: SourceScope },
 ): RecentCallbacks {
   const { database, classes } = index;
@@ -109,7 +109,7 @@ interface RefusedQuery {
   readonly now: number;
 }
 
-/** Leaves out jobs whose callback was accepted afterwards, or that the service most likely still tries to deliver. */
+/** Leaves out jobs whose callback was accepted afterwards, and callbacks that the service most likely still retries. */
 function refusedSince(
   database: DatabaseSync,
   { refused, accepted, acceptedOf, since, now }: RefusedQuery,
@@ -140,9 +140,9 @@ function refusedSince(
   }));
 }
 
-/** Counts for all sources together and for each, in one query. SQLite takes `job` from a row of the maximum. */
+/** Counts for all sources together and for each, in one query. SQLite takes `job` from the row of the maximum. */
 function missedSince(
-  { database, classes }: AskedIndex,
+  { database, classes }: ReadableIndex,
   recoveries: readonly LineClass[],
   since: number,
   now: number,
@@ -169,10 +169,10 @@ function missedSince(
 }
 
 /**
- * Jobs with an accepted callback, or one that was missed, by source; null: of all together. Of a million it takes a second or two.
+ * Numbers of jobs with an accepted or missed callback, by source; under null: of all sources. Takes a second or two for a million jobs.
  */
 export function countJobs(
-  { database, classes }: AskedIndex,
+  { database, classes }: ReadableIndex,
   { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
 ): ReadonlyMap<string | null, number> {
   const wanted = classes

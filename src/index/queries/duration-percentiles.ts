@@ -19,7 +19,7 @@ export function longestOfBucket(bucket: number): number {
  * Percentiles of durations in milliseconds; null without durations.
  *
  * @param counts durations by bucket
- * @param max the longest
+ * @param max the longest duration
  */
 export function percentilesOf(counts: ReadonlyMap<number, number>, max: number): Percentiles | null {
   const buckets = [...counts].sort(([a], [b]) => a - b);

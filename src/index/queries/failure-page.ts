@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { causeOf, type FailureCause, failureCauses } from '../../domain/failure-causes.js';
 import { settles } from '../../domain/failure-rules.js';
-import type { AskedIndex } from '../asked-index.js';
+import { writeInstant } from '../../lib/time/instant.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
+import type { ReadableIndex } from '../readable-index.js';
 import {
   type FailingQuery,
   type FailuresQuery,
@@ -15,15 +16,15 @@ export interface IndexedFailurePage {
   readonly jobs: readonly IndexedFailure[];
   /** Number of all matching jobs, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Causes of all jobs that match but for the cause: the hundred largest, and the one that was asked for. */
+  /** Causes of the jobs that match all filters except the cause: the hundred largest, and the one of the filter. */
   readonly causes: readonly FailureCause[];
 }
 
-/** Each job can have a cause of its own: words of the service that name something else than the job. */
-const MOST_CAUSES = 100;
+/** Upper bound, because each job can have a cause of its own: free text of the service that names something else than the job. */
+const MAX_CAUSES = 100;
 
 /** A page of the failing jobs; those whose results the service deletes first come first. */
-export function failurePage(index: AskedIndex, query: FailuresQuery): IndexedFailurePage {
+export function failurePage(index: ReadableIndex, query: FailuresQuery): IndexedFailurePage {
   const { database, classes } = index;
   const groups = failureGroups(database, classes, query);
   const counts = new Map<string, number>();
@@ -33,11 +34,11 @@ export function failurePage(index: AskedIndex, query: FailuresQuery): IndexedFai
   return {
     jobs: findFailures(index, query),
     counts: Object.fromEntries(counts),
-    causes: failureCauses(groups).filter(({ code }, at) => at < MOST_CAUSES || code === query.cause),
+    causes: failureCauses(groups).filter(({ code }, at) => at < MAX_CAUSES || code === query.cause),
   };
 }
 
-/** Failing jobs that match but for the cause, by class and reason. */
+/** Failing jobs that match all filters except the cause, grouped by class and reason. */
 function failureGroups(database: DatabaseSync, classes: LineClasses, query: FailingQuery) {
   const { from, values } = failingLines(classes, { ...query, cause: undefined });
   const rows = database.prepare(
@@ -46,9 +47,14 @@ function failureGroups(database: DatabaseSync, classes: LineClasses, query: Fail
   );
   return rows.all(...values).map((row) => {
     const { outcome, source } = classes.byId(Number(row.class));
-    const [first = '', last = ''] = [row.first, row.last].map((time) => new Date(Number(time)).toISOString());
-    const reason = row.reason === null ? null : String(row.reason);
-    return { outcome, source, reason, count: Number(row.count), first, last };
+    return {
+      outcome,
+      source,
+      reason: row.reason === null ? null : String(row.reason),
+      count: Number(row.count),
+      first: writeInstant(Number(row.first)),
+      last: writeInstant(Number(row.last)),
+    };
   });
 }
 
@@ -60,7 +66,7 @@ export interface FailingJobs {
 }
 
 /** All failing jobs that match. */
-export function failingJobs({ database, classes }: AskedIndex, query: FailingQuery): FailingJobs {
+export function failingJobs({ database, classes }: ReadableIndex, query: FailingQuery): FailingJobs {
   const { from, values } = failingLines(classes, query);
   const rows = database.prepare(`SELECT f.job, f.bytes ${from} ORDER BY f.first, f.job`).all(...values);
   return {
@@ -72,21 +78,21 @@ export function failingJobs({ database, classes }: AskedIndex, query: FailingQue
 export interface MissedQuery {
   /** Jobs that a reconcile missed. */
   readonly jobs: readonly string[];
-  /** Milliseconds since the epoch: what was stored before was not there any more. */
+  /** Milliseconds since the epoch. What was stored before had been lost. */
   readonly since: number;
 }
 
 export interface MissedJobs {
-  /** Those whose results came since, and those whose loss an operator accepted at any time. */
+  /** Those whose results arrived since, and those whose loss an operator accepted at any time. */
   readonly settled: readonly string[];
   /** Number of those that have an open failure. */
   readonly failing: number;
 }
 
-/** What the ledger has of jobs that a reconcile missed. */
-export function missedJobs({ database, classes }: AskedIndex, { jobs, since }: MissedQuery): MissedJobs {
+/** What the ledger says of jobs that a reconcile missed. */
+export function missedJobs({ database, classes }: ReadableIndex, { jobs, since }: MissedQuery): MissedJobs {
   const repairs = classes.all().filter(isRepair);
-  // The plus keeps SQLite from looking for each class of a job instead of reading its few lines.
+  // The plus keeps SQLite from seeking each class of a job instead of reading its few lines.
   const rows = database.prepare(
     `SELECT j.value AS job, EXISTS (SELECT 1 FROM failures f WHERE f.job = j.value) AS failing,
        EXISTS (SELECT 1 FROM lines l WHERE l.job = j.value AND +l.class IN (${idsOf(repairs)})

@@ -2,7 +2,7 @@ import type { SummaryFigures } from '../../domain/summary-figures.js';
 import type { LineClass } from '../line-classes.js';
 import { durationBucket, longestOfBucket, percentilesOf } from './duration-percentiles.js';
 
-/** Stands for addresses of no region. */
+/** Name for addresses of no region. */
 export const NO_REGION = 'none';
 
 /** Sums of lines. */
@@ -27,7 +27,7 @@ export function noFigures(): Figures {
   return { ...nothing, outcomes: new Map(), buckets: new Map() };
 }
 
-/** Columns of a row of lines of one class. Callbacks of one row have the same bucket, which a row of a single line need not have. */
+/** Row of summed lines of one class. Its callbacks have the same bucket, which may be absent for a single line. */
 type FigureRow = Readonly<Partial<Record<'lines' | 'bytes' | 'took' | 'bucket', unknown>>>;
 
 export function addRow(figures: Figures, { origin, outcome }: LineClass, row: FigureRow): void {
@@ -43,7 +43,7 @@ export function addRow(figures: Figures, { origin, outcome }: LineClass, row: Fi
   count(figures.buckets, Number(row.bucket ?? durationBucket(took)), lines);
 }
 
-/** Those of a group. */
+/** The figures of a group, added when it is new. */
 export function figuresIn<Name>(groups: Map<Name, Figures>, name: Name): Figures {
   const known = groups.get(name) ?? noFigures();
   groups.set(name, known);
@@ -61,7 +61,7 @@ export function sumOf(all: Iterable<Figures>): Figures {
   return sum;
 }
 
-/** What is left of all lines without some of them. The longest duration that is left is known as well as a percentile is. */
+/** Subtracts figures. The longest remaining duration is as precise as a percentile. */
 export function figuresWithout(all: Figures, some: Figures): Figures {
   const left = noFigures();
   for (const name of COUNTED) left[name] = all[name] - some[name];

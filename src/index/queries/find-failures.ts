@@ -2,21 +2,21 @@ import type { SQLInputValue } from 'node:sqlite';
 import { CALLBACK_RETRY_WINDOW, TRANSIENT_REASONS } from '../../domain/callback-retries.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
-import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, orderOf, PLACE, placeOfRow } from '../line-places.js';
+import type { ReadableIndex } from '../readable-index.js';
 
 /** Filters for failing jobs; an absent one matches everything. */
 export interface FailingQuery {
-  /** One of them, or any of several. */
+  /** One outcome, or any of several. */
   readonly outcome?: string | readonly string[] | undefined;
   readonly source?: string | undefined;
   readonly region?: string | undefined;
   /** Only failures with this cause. */
   readonly cause?: string | undefined;
-  /** Failed at or after it, in milliseconds since the epoch. */
+  /** Only failures at or after this time, in milliseconds since the epoch. */
   readonly since?: number | undefined;
-  /** Without the rejected callbacks that the service is still trying then, in milliseconds since the epoch. */
+  /** Excludes rejected callbacks that the service still retries at this time, in milliseconds since the epoch. */
   readonly givenUpBy?: number | undefined;
   /** Only failures that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
@@ -38,13 +38,13 @@ export interface IndexedFailure {
 export interface FailuresQuery extends FailingQuery {
   /** Default: all. */
   readonly limit?: number;
-  /** A cursor: only jobs behind this position. */
+  /** A cursor: only jobs after this position. */
   readonly after?: FailurePosition | null;
 }
 
 /** Failing jobs that match; those whose results the service deletes first come first. */
 export function findFailures(
-  { database, classes }: AskedIndex,
+  { database, classes }: ReadableIndex,
   { limit = -1, after = null, ...query }: FailuresQuery = {},
 ): IndexedFailure[] {
   const { from, values } = failingLines(classes, query);
@@ -61,7 +61,7 @@ export function findFailures(
   }));
 }
 
-/** The rest of a statement behind its columns, and its values: the failing line `f` of each job that matches. */
+/** FROM and WHERE of a statement for the failing line `f` of each job that matches, and its values. */
 export function failingLines(classes: LineClasses, query: FailingQuery) {
   const { scope = null, outcome, source, region, since, givenUpBy, cause } = query;
   const visible = classes.all().filter((each) => isInScope(scope, each.source));
@@ -83,7 +83,7 @@ export function failingLines(classes: LineClasses, query: FailingQuery) {
     const isTried = `f.class IN (${withOutcome(wanted, 'refused')}) AND coalesce(f.reason, '') IN (${reasons}) AND f.received > ?`;
     add(`NOT (${isTried})`, ...TRANSIENT_REASONS, givenUpBy - CALLBACK_RETRY_WINDOW);
   }
-  // The cause of a conflict is that it is one; else it is the reason, or without a reason the outcome.
+  // As `causeOf`: the cause of a conflict is its outcome; else it is the reason, or without one the outcome.
   if (cause !== undefined) {
     const ofOutcome = `f.class IN (${withOutcome(wanted, cause)})`;
     const isConflict = `f.class IN (${withOutcome(wanted, 'conflict')})`;
@@ -96,12 +96,12 @@ export function failingLines(classes: LineClasses, query: FailingQuery) {
 }
 
 /**
- * A failing line of the same job that counts before `f`: a conflict does, which only an operator settles; else the newer one, and of equal
- * times the one that comes later in the log.
+ * SQL for a failing line of the same job that has precedence over `f`: a conflict, which only an operator settles; else the newer line, and
+ * for equal times the one that is later in the log.
  */
 function countsBefore(visible: readonly LineClass[]): string {
   const rank = (line: string) => `${line}.class IN (${withOutcome(visible, 'conflict')}), ${line}.received`;
-  // The plus keeps SQLite from looking for each class of the job instead of reading its few lines.
+  // The plus keeps SQLite from seeking each class of the job instead of reading its few lines.
   return `SELECT 1 FROM failures o WHERE o.job = f.job AND +o.class IN (${idsOf(visible)}) AND o.class <> f.class
     AND ((${rank('o')}) > (${rank('f')}) OR ((${rank('o')}) = (${rank('f')}) AND ${orderOf('o.line')} > ${orderOf('f.line')}))`;
 }

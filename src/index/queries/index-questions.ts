@@ -1,7 +1,7 @@
-import type { AskedIndex } from '../asked-index.js';
 import { countBodies, findBodies } from '../bodies/find-bodies.js';
 import { countLines, readMissing, readState } from '../index-state.js';
-import { countBehind } from '../sent/count-behind.js';
+import type { ReadableIndex } from '../readable-index.js';
+import { countUntried } from '../sent/count-untried.js';
 import { eventFigures } from '../sent/event-figures.js';
 import { eventsOfJob, findEvents, sourcesOfEvents } from '../sent/sent-events.js';
 import { countCallbacks, countJobs } from './count-callbacks.js';
@@ -13,7 +13,7 @@ import { knowsName } from './knows-name.js';
 import { matchJobs } from './match-jobs.js';
 import { summarise } from './summarise.js';
 
-/** The questions that an index answers, whoever writes it. */
+/** The questions that an index answers, whichever process writes it. */
 const QUESTIONS = {
   state: readState,
   allMissing: readMissing,
@@ -35,21 +35,21 @@ const QUESTIONS = {
   eventsOfJob,
   sourcesOfEvents,
   eventFigures,
-  countBehind,
+  countUntried,
 };
 
 type Questions = typeof QUESTIONS;
-type Asked<Question> = Question extends (index: AskedIndex, ...values: infer Values) => infer Result
+type Asked<Question> = Question extends (index: ReadableIndex, ...values: infer Values) => infer Result
   ? (...values: Values) => Result
   : never;
 export type IndexQuestions = { readonly [Name in keyof Questions]: Asked<Questions[Name]> };
 
-/** @param attempt gives a question what it reads */
+/** @param attempt runs a question on the index */
 export function createIndexQuestions(
-  attempt: <Result>(work: (given: AskedIndex) => Result) => Result,
+  attempt: <Result>(work: (given: ReadableIndex) => Result) => Result,
 ): IndexQuestions {
   const questions = Object.entries(QUESTIONS).map(([name, question]) => {
-    const ask = question as (index: AskedIndex, ...values: readonly unknown[]) => unknown;
+    const ask = question as (index: ReadableIndex, ...values: readonly unknown[]) => unknown;
     return [name, (...values: readonly unknown[]) => attempt((given) => ask(given, ...values))];
   });
   return Object.fromEntries(questions);

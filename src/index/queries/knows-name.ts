@@ -1,11 +1,11 @@
 import type { NamedFilter } from '../../domain/line-filters.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { AskedIndex } from '../asked-index.js';
 import { idsOf } from '../line-classes.js';
+import type { ReadableIndex } from '../readable-index.js';
 
-/** Whether a line that exists for a client was ever in the index with this value; for `context`, whether one is there that has the name. */
+/** Whether the index ever had a line with this value that exists for a client; for `context`, whether it has one with this name. */
 export function knowsName(
-  { database, classes }: AskedIndex,
+  { database, classes }: ReadableIndex,
   field: NamedFilter | 'context',
   value: string,
   scope: SourceScope = null,

@@ -1,9 +1,9 @@
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { AskedIndex } from '../asked-index.js';
 import { isAccepted } from '../line-classes.js';
+import type { ReadableIndex } from '../readable-index.js';
 import { NO_REGION } from './figures.js';
 
-/** When the last callback was accepted of a source, region and credential: the time of writing. */
+/** When the last callback of a source, region and credential was accepted, by the time of writing. */
 export interface AcceptedAt {
   readonly source: string | null;
   /** Null: from an address of no region. */
@@ -15,7 +15,7 @@ export interface AcceptedAt {
 
 /** The last accepted callbacks since an instant, in milliseconds since the epoch. */
 export function lastAccepted(
-  { database, classes }: AskedIndex,
+  { database, classes }: ReadableIndex,
   { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
 ): AcceptedAt[] {
   const last = database.prepare('SELECT max(written) AS written FROM lines WHERE class = ? AND written >= ?');

@@ -1,15 +1,15 @@
 import { ACCESS_ORIGIN } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
-import type { AskedIndex } from '../asked-index.js';
 import { idsOf } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
+import type { ReadableIndex } from '../readable-index.js';
 
 export interface JobSearch {
   readonly text: string;
-  /** `part`: of an id or of a value of the context, in whatever case. */
+  /** `part`: a part of an id or of a context value, case-insensitive. */
   readonly match: 'whole' | 'part';
-  /** Names of the context whose values a whole text can be; it may begin with the name, as in `customer=acme`. */
+  /** Context names whose value a whole text can be; the text may begin with the name, as in `customer=acme`. */
   readonly names: readonly string[];
   readonly limit: number;
   readonly scope?: SourceScope;
@@ -21,12 +21,12 @@ export interface IndexedMatch {
   readonly place: PlacedLine;
 }
 
-/** Values that a part is found in, those with the newest lines first, and newest lines of each. */
+/** Upper bounds for a part: context values that contain it, those with the newest lines first; and newest lines of each. */
 const VALUES = 20;
 const LINES_OF_VALUE = 500;
 
-/** Jobs with this id or value of the context: those by id come first, each in the order of their newest lines. Accesses do not count. */
-export function matchJobs({ database, classes }: AskedIndex, query: JobSearch): IndexedMatch[] {
+/** Jobs with this id or context value, those found by id first, each group ordered by newest line. Accesses do not count. */
+export function matchJobs({ database, classes }: ReadableIndex, query: JobSearch): IndexedMatch[] {
   const { text, limit, scope = null } = query;
   const isPart = query.match === 'part';
   const wanted = idsOf(
@@ -41,13 +41,11 @@ export function matchJobs({ database, classes }: AskedIndex, query: JobSearch): 
     return rows.all(value, limit).map((row) => ({ by, place: placeOfRow(row) }));
   };
   const pattern = `%${text.replaceAll(/[%_\\]/g, '\\$&')}%`;
-  const [isId, isValue] = isPart
-    ? [
-        `l.job LIKE ? ESCAPE '\\'`,
-        `value LIKE ? ESCAPE '\\'
-           ORDER BY (SELECT max(written) FROM contexts c WHERE c.value = v.id AND c.class IN (${wanted})) DESC LIMIT ${VALUES}`,
-      ]
-    : ['l.job = ?', '(name, value) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))'];
+  const isId = isPart ? `l.job LIKE ? ESCAPE '\\'` : 'l.job = ?';
+  const isValue = isPart
+    ? `value LIKE ? ESCAPE '\\'
+         ORDER BY (SELECT max(written) FROM contexts c WHERE c.value = v.id AND c.class IN (${wanted})) DESC LIMIT ${VALUES}`
+    : '(name, value) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))';
   const newestLines = `SELECT line FROM contexts c WHERE c.value = v.id AND c.class IN (${wanted})
     ORDER BY written DESC LIMIT ${LINES_OF_VALUE}`;
   return [
@@ -61,14 +59,9 @@ export function matchJobs({ database, classes }: AskedIndex, query: JobSearch): 
   ];
 }
 
+/** The contexts that a whole text can mean: it is a value of any name, or `name=value`. */
 function contextsOf({ text, names }: JobSearch): [name: string, value: string][] {
-  return names.flatMap((name): [string, string][] => {
-    const given = text.startsWith(`${name}=`) ? text.slice(name.length + 1) : '';
-    return given === ''
-      ? [[name, text]]
-      : [
-          [name, text],
-          [name, given],
-        ];
-  });
+  const contexts = names.map((name): [string, string] => [name, text]);
+  const [, name = '', value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  return value !== undefined && names.includes(name) ? [...contexts, [name, value]] : contexts;
 }

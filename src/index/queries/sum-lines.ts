@@ -1,8 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { NamedFilters } from '../../domain/line-filters.js';
 import { isInScope } from '../../domain/rights.js';
-import type { AskedIndex } from '../asked-index.js';
 import { idsOf, isMissed, type LineClass, type LineClasses, notBroughtBefore } from '../line-classes.js';
+import type { ReadableIndex } from '../readable-index.js';
 import { WIDTHS } from '../schema.js';
 import type { Parts } from './align-period.js';
 import { addRow, type Figures, figuresIn, noFigures } from './figures.js';
@@ -20,15 +20,15 @@ export interface SumQuery extends ClassFilters, Pick<LineQuery, 'context'> {
   readonly range: TimeRange;
 }
 
-/** Takes lines of a class in a part of the time: a row as `addRow` does, with the number of the `part`. */
+/** Adds lines of one class in one part of the time: a row as for `addRow`, with the number of the `part`. */
 type AddSums = (lineClass: LineClass, row: Readonly<Record<string, unknown>>) => void;
 
 /**
- * Adds up the deliveries that match, exactly. With a context it reads a row of each line, a million or two a second; else what is whole
- * stretches from their sums.
+ * Sums the deliveries that match, exactly. With a context it reads a row per line, a million or two a second; otherwise it uses the sums of
+ * whole stretches.
  */
 export function sumLines(
-  { database, classes }: AskedIndex,
+  { database, classes }: ReadableIndex,
   { range, context, ...filters }: SumQuery,
   parts: Parts,
   add: AddSums,
@@ -70,7 +70,7 @@ export function sumLines(
 /** Columns of a group of lines. */
 const SUMS = 'count(*) AS lines, sum(bytes) AS bytes, max(took) AS took';
 
-/** Whole stretches of a time, the longest first, and what is left at both ends, which is read line by line. */
+/** Divides a time into whole stretches, the widest possible, and the rests at both ends, which are read line by line. */
 function stretchesOf(
   { since, until }: TimeRange,
   [width, ...shorter]: readonly number[],
@@ -87,7 +87,7 @@ function stretchesOf(
   ];
 }
 
-/** A column with the number of the part that a time is in; it takes the values of `dividedBy`. */
+/** SQL for the number of the part that a time is in. Its parameters are those of `dividedBy`. */
 export function partOf(column: string): string {
   return `max(0, min(CAST((${column} - ?) / ? AS INTEGER), ?))`;
 }
@@ -100,17 +100,17 @@ export function dividedBy({
   return [begin, width, count - 1];
 }
 
-/** Values of the context, and the sum of those that are left out. */
+/** Figures of context values, and the sum of those beyond the limit. */
 export interface ContextSums {
   readonly values: Map<string, Figures>;
   readonly others: Figures;
-  /** How many are left out. */
+  /** Number of values beyond the limit. */
   readonly left: number;
 }
 
-/** The values of a name of the context with the most lines; one that was left out of a callback is empty. */
+/** Figures of the values of a context name that have the most lines. A value that was left out of a callback is empty. */
 export function sumByContext(
-  { database, classes }: AskedIndex,
+  { database, classes }: ReadableIndex,
   { range, context, ...filters }: SumQuery,
   name: string,
   keep: number,
@@ -147,12 +147,12 @@ interface MissedJobs<Name> {
 }
 
 /**
- * Jobs whose callback was expected in a time and missed.
+ * Counts jobs whose callback was expected in a time and missed.
  *
- * @param group a column of their lines `l` and classes `k`, and its values
+ * @param group SQL over their lines `l` and classes `k`; its parameters follow
  */
 export function countMissed(
-  index: AskedIndex,
+  index: ReadableIndex,
   query: SumQuery,
   group: string,
   ...given: readonly SQLInputValue[]
@@ -167,8 +167,8 @@ export function countMissed(
     .map(({ name, jobs }) => ({ name: name === null ? null : String(name), jobs: Number(jobs) }));
 }
 
-/** The same by the value of a name of the context; `jobs`: those with any value. */
-export function missedByContext(index: AskedIndex, query: SumQuery, name: string) {
+/** The same by the value of a context name; `jobs` counts those with any value. */
+export function missedByContext(index: ReadableIndex, query: SumQuery, name: string) {
   const { where, values } = missedLines(index, query);
   const from = `FROM ${BY_CONTEXT} WHERE c.name = ? AND c.id IN (SELECT l.id FROM lines l WHERE ${where})`;
   const jobs = 'count(DISTINCT l.job) AS jobs';
@@ -180,8 +180,8 @@ export function missedByContext(index: AskedIndex, query: SumQuery, name: string
   return { ofValues, jobs: Number(all?.jobs) };
 }
 
-/** A condition for lines `l`. The plus keeps SQLite within the time that is asked for: by class it would read all that were ever missed. */
-function missedLines({ classes }: AskedIndex, { range, context, ...filters }: SumQuery) {
+/** SQL condition for lines `l`. The plus makes SQLite search by time: by class it would read all that were ever missed. */
+function missedLines({ classes }: ReadableIndex, { range, context, ...filters }: SumQuery) {
   const missed = classesOf(classes, filters).filter(isMissed);
   const where = `l.due >= ? AND l.due < ? AND +l.class IN (${idsOf(missed)}) AND ${notBroughtBefore(classes)}
     ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}`;

@@ -12,8 +12,8 @@ import {
   MISSED_CAUSE,
   type SummaryGroup,
 } from '../../domain/summary-groups.js';
-import type { AskedIndex } from '../asked-index.js';
 import { CLASS_FIELDS } from '../line-classes.js';
+import type { ReadableIndex } from '../readable-index.js';
 import { type Parts, partAt, WHOLE } from './align-period.js';
 import {
   addRow,
@@ -39,12 +39,12 @@ export type NamedGroup = Exclude<SummaryGroup, 'hour' | 'day'>;
 
 export interface SummaryQuestion extends SumQuery {
   readonly parts: Parts;
-  /** Parts of the time that are the groups, or what lines are grouped by; null: they are not. */
+  /** Groups: parts of the time, or a field of the lines; null: no groups. */
   readonly by: Parts | NamedGroup | null;
-  /** Groups at most, but for parts of the time. */
+  /** Maximum number of groups, except for parts of the time. */
   readonly limit: number;
   readonly refusals: readonly SenderRefusals[];
-  /** Last accepted callbacks are searched from then on, in milliseconds since the epoch. */
+  /** Start of the search for last accepted callbacks, in milliseconds since the epoch. */
   readonly lastSince: number;
 }
 
@@ -59,20 +59,20 @@ export interface IndexedSummary extends GroupRows {
   readonly total: SummaryFigures;
   /** Figures of each part, those without lines included. */
   readonly buckets: readonly PartFigures[];
-  /** What operators did; null with a filter by context. */
+  /** Number of operators' actions; null with a filter by context. */
   readonly acts: number | null;
   readonly last: LastAccepted;
 }
 
 type PartFigures = SummaryFigures & { readonly start: string };
 
-/** What a delivery, or a refused request that left no line, can be grouped by. */
+/** Fields that a delivery, or a refused request that left no line, can be grouped by. */
 type Grouped = Readonly<Record<Exclude<FieldGroup, 'outcome'> | 'reason', string | null>> & {
   readonly outcome: string;
 };
 
 /** Figures of deliveries, of parts of the time and of groups. */
-export function summarise(index: AskedIndex, question: SummaryQuestion): IndexedSummary {
+export function summarise(index: ReadableIndex, question: SummaryQuestion): IndexedSummary {
   const { parts, context, scope = null, lastSince } = question;
   const { ofParts, ofGroups } = sumDeliveries(index, question, parts);
   const total = sumOf(ofParts.values());
@@ -85,8 +85,8 @@ export function summarise(index: AskedIndex, question: SummaryQuestion): Indexed
   };
 }
 
-/** By the number of the part, and by the `nameOf` their group unless that is of the context. */
-function sumDeliveries(index: AskedIndex, question: SummaryQuestion, parts: Parts) {
+/** Figures by the number of the part, and by the `nameOf` of the group; groups of the context are not summed here. */
+function sumDeliveries(index: ReadableIndex, question: SummaryQuestion, parts: Parts) {
   const { by, refusals } = question;
   const group = typeof by === 'string' && contextOfGroup(by) === null ? (by as FieldGroup | 'cause') : null;
   const ofParts = new Map<number, Figures>();
@@ -129,8 +129,8 @@ function columnOf(group: FieldGroup | 'cause'): string {
   return `k.fields ->> ${CLASS_FIELDS.indexOf(group === 'cause' ? 'source' : group)}`;
 }
 
-/** Lines of what operators did; they are no deliveries. */
-function countActs(index: AskedIndex, { range, source, scope }: SummaryQuestion): number {
+/** Number of lines of operators' actions, which are no deliveries. */
+function countActs(index: ReadableIndex, { range, source, scope }: SummaryQuestion): number {
   const without = LEDGER_ORIGINS.filter((origin) => !isOperatorAct(origin));
   let acts = 0;
   sumLines(index, { range, source, scope, without }, WHOLE, (_, row) => {
@@ -147,7 +147,7 @@ function partRows(ofParts: ReadonlyMap<number, Figures>, { begin, width, count }
 }
 
 function groupRows(
-  index: AskedIndex,
+  index: ReadableIndex,
   question: SummaryQuestion,
   ofGroups: ReadonlyMap<string, Figures>,
   total: Figures,
@@ -168,7 +168,7 @@ function groupRows(
   return name === null ? largest(ofGroups, limit) : contextRows(index, question, name, total);
 }
 
-/** The largest groups first, and what has no value last. Others may be left out already. */
+/** The largest groups first, and the one without a value last. @param left groups that were left out already, with their sum in `others` */
 function largest(groups: ReadonlyMap<string, Figures>, limit: number, left = 0, others = noFigures()) {
   const all = [...groups].map(([name, figures]) => ({ row: rowOf(name, figures), figures }));
   all.sort((one, other) => compareRows(one.row, other.row));
@@ -177,8 +177,13 @@ function largest(groups: ReadonlyMap<string, Figures>, limit: number, left = 0, 
   return { groups: all.map(({ row }) => row), rest: rest.groups === 0 ? null : rest };
 }
 
-/** The values of a name of the context, and what has none. */
-function contextRows(index: AskedIndex, question: SummaryQuestion, name: string, total: Figures): GroupRows {
+/** Rows of the values of a context name, and of the deliveries without one. */
+function contextRows(
+  index: ReadableIndex,
+  question: SummaryQuestion,
+  name: string,
+  total: Figures,
+): GroupRows {
   const { limit } = question;
   const { values, others, left } = sumByContext(index, question, name, limit);
   const none = figuresWithout(total, sumOf([others, ...values.values()]));
@@ -186,7 +191,7 @@ function contextRows(index: AskedIndex, question: SummaryQuestion, name: string,
     const all = countMissed(index, question, 'NULL')[0]?.jobs ?? 0;
     const { ofValues, jobs } = missedByContext(index, question, name);
     none.missed = all - jobs;
-    // Where values were left out, one without deliveries here may have some among them.
+    // When values were left out, a value without figures here may be one of those.
     for (const each of ofValues)
       (left === 0 || values.has(each.name) ? figuresIn(values, each.name) : others).missed += each.jobs;
   }
@@ -196,13 +201,13 @@ function contextRows(index: AskedIndex, question: SummaryQuestion, name: string,
   return { groups: sizeOf(row) > 0 ? [...groups, row] : groups, rest };
 }
 
-/** An empty value is one of the context that was left out. */
+/** A row of a group. An empty value is a context value that was left out. */
 function rowOf(name: string, figures: Figures): SummaryRow {
   const [value = null, source = null] = JSON.parse(name) as (string | null)[];
   return { value: value || null, source, note: value === '' ? 'omitted' : null, ...shownFigures(figures) };
 }
 
-/** What a row counts: lines, and what left none. */
+/** Size of a row: its lines, and the refusals and missed callbacks that left none. */
 function sizeOf({ lines, refused, outcomes, missed }: SummaryFigures): number {
   return lines + Math.max(0, refused - (outcomes.refused ?? 0)) + missed;
 }

@@ -15,21 +15,21 @@ import type { LedgerView } from '../ledger-view.js';
 /** Filters whose values are names from a known set. */
 export interface NameFilters extends NamedFilters {
   readonly context?: string | undefined;
-  /** What figures are grouped by: a name of the context is one of those as well. */
+  /** Group of figures, which may be a context name. */
   readonly by?: string | undefined;
 }
 
 type NamesByFilter = Readonly<Record<(typeof NAMED_FILTERS)[NamedFilter]['names'], readonly string[]>>;
 
-/** The values that the filters offer to a client. */
+/** Filter values that a client can choose from. */
 export interface OfferedNames extends NamesByFilter {
-  /** Names of the context that sources admit. */
+  /** Context names that sources admit. */
   readonly contexts: readonly string[];
 }
 
-/** All of them. */
+/** Filter values of all sources. */
 export interface FilterNames extends NamesByFilter {
-  /** By source. */
+  /** Context names by source. */
   readonly contexts: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -67,7 +67,7 @@ export function namesInScope(names: FilterNames, scope: SourceScope): OfferedNam
 export async function rejectUnknownNames(
   filters: NameFilters,
   known: FilterNames,
-  view: Pick<LedgerView, 'holds'>,
+  view: Pick<LedgerView, 'knowsName'>,
   scope: SourceScope = null,
 ): Promise<void> {
   const existing = namesInScope(known, scope);
@@ -75,7 +75,7 @@ export async function rejectUnknownNames(
     const { names } = NAMED_FILTERS[field];
     const value = filters[field];
     if (value === undefined || existing[names].includes(value)) continue;
-    if (await view.holds(field, value, scope)) continue;
+    if (await view.knowsName(field, value, scope)) continue;
     throw new Problem(
       'request-invalid',
       `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${existing[names].join(', ')}.`,
@@ -87,7 +87,7 @@ export async function rejectUnknownNames(
       ? null
       : parseContextFilter(filters.context, contexts.length === 0 ? undefined : contexts).name;
   for (const name of [filtered, contextOfGroup(filters.by ?? '')]) {
-    if (name === null || contexts.includes(name) || (await view.holds('context', name, scope))) continue;
+    if (name === null || contexts.includes(name) || (await view.knowsName('context', name, scope))) continue;
     const admitted = contexts.length === 0 ? 'no source admits any' : `sources admit ${contexts.join(', ')}`;
     throw new Problem(
       'request-invalid',

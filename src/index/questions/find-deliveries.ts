@@ -31,7 +31,7 @@ export interface PlacedEntry {
 
 /** The lines of a page, newest first, and the cursor of the next one; null when nothing is left. */
 export interface FoundLines {
-  /** Lines that the index has and the log does not any more: they are not among the entries. */
+  /** Lines that the index has and that the log no longer has; they are not among the entries. */
   readonly unread: LinesAt['unread'];
   readonly entries: readonly PlacedEntry[];
   readonly nextCursor: string | null;
@@ -43,10 +43,10 @@ export function findDeliveries(parts: QuestionParts, query: DeliveryQuery): Prom
 }
 
 const REMEDY = 'repair the ledger, or choose a time without them.';
-/** Lines of a page that `allDeliveries` reads. */
+/** Page size of `allDeliveries`. */
 const PAGE = 500;
 
-/** All matching lines of deliveries, page by page. Rejects with `Problem` `conflict` where some cannot be read any more. */
+/** All matching lines of deliveries, page by page. Rejects with `Problem` `conflict` when some can no longer be read. */
 export async function* allDeliveries(
   parts: QuestionParts,
   query: Omit<DeliveryQuery, 'limit' | 'cursor'>,
@@ -84,26 +84,26 @@ async function findPage(
 
 /** Filters of the list of deliveries; an absent filter matches everything. */
 export interface DeliveryQuery extends LineFilters {
-  /** Null: only lines of no job. */
+  /** Null: only lines without a job. */
   readonly job?: string | null | undefined;
   /** ISO 8601; written at or after it. */
   readonly since?: string | undefined;
   /** ISO 8601; written before it. */
   readonly until?: string | undefined;
-  /** Accesses, or all acts of operators, accesses included. An `actor`, `origin` or `outcome` that asks for such lines has precedence. */
+  /** Excludes accesses, or all operators' actions and accesses. An `actor`, `origin` or `outcome` that selects them has precedence. */
   readonly without?: 'accesses' | 'acts' | undefined;
-  /** All acts of operators and nothing else, accesses included. */
+  /** Only actions of operators, accesses included. */
   readonly only?: 'acts' | undefined;
   /** Only lines that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
   /** `name=value` of the context. */
   readonly context?: string | undefined;
-  /** A name of the context whose value was left out; excludes `context`. */
+  /** A context name whose value was left out; excludes `context`. */
   readonly contextOmitted?: string | undefined;
   /** Rows per page, 1 to 500. Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
-  /** Ends the search, which then throws its reason. */
+  /** Aborts the search with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -124,7 +124,7 @@ export function lineQueryOf(query: DeliveryQuery, lists = listedOrigins(query)):
   };
 }
 
-/** What is left of a query without what has a meaning of its own: a new filter goes through by itself. */
+/** The filters by field. All other parameters are named here, so that a new filter passes through. */
 function filtersOf(query: DeliveryQuery): LineFilters & Pick<LineQuery, 'job'> {
   const { since, until, without, only, scope, context, contextOmitted, limit, cursor, signal, ...filters } =
     query;
@@ -137,8 +137,8 @@ function contextFilterOf({ context, contextOmitted }: DeliveryQuery): LineQuery[
 }
 
 /**
- * Accesses, sign-ins and what expired are listed for a client that asks for them, and for one that asks for a job. What is
- * asked for by its name is never left out: an empty list would read as if there were none.
+ * Whether lines of an origin are listed. Accesses, sign-ins and expiries are listed only when the query selects them or a job. A selected
+ * origin is never left out, because an empty list would read as if there were no such lines.
  */
 function listedOrigins({
   job,

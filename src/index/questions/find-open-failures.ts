@@ -14,15 +14,15 @@ export interface FailureQuery extends Omit<FailingQuery, 'outcome'> {
   readonly cursor?: string | undefined;
 }
 
-/** The failed line, and when (ISO 8601, at the latest) the service drops the job's results. */
+/** The failed line, and when the service deletes the job's results at the latest (ISO 8601). */
 export type FailureLine = LedgerLine & { readonly retentionEndsAt: string };
 
-/** Failing jobs. Those whose results the service drops first come first. */
+/** Failing jobs. Those whose results the service deletes first come first. */
 export interface FoundFailures {
   readonly failures: readonly FailureLine[];
   /** Number of all matching jobs, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Causes of all jobs that match the other filters: the hundred largest, and the one that was asked for. */
+  /** Causes of the jobs that match the other filters: the hundred largest, and the one of the filter. */
   readonly causes: readonly FailureCause[];
   readonly nextCursor: string | null;
 }
@@ -60,14 +60,14 @@ export async function findOpenFailures(
   };
 }
 
-/** Other outcomes of the ledger match nothing here; an empty list would read as good news. */
+/** Rejects outcomes that are no failures: the empty list would read as good news. */
 function rejectOtherOutcome(outcome: string | undefined): void {
   if (outcome === undefined || isFailure(outcome)) return;
   const known = FAILURES.join(', ');
   throw new Problem('request-invalid', `outcome: ${outcome} is not a failure; failures are ${known}.`);
 }
 
-/** Throws `Problem` `request-invalid` for a cursor that was not given out. */
+/** Throws `Problem` `request-invalid` for a foreign cursor. */
 function positionOf(cursor: string): FailurePosition {
   return decodePlace('failures', cursor, ([first, job]) =>
     typeof first === 'number' && typeof job === 'string' ? [first, job] : null,

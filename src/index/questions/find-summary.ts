@@ -19,7 +19,7 @@ import type { TimeRange } from '../queries/sum-lines.js';
 import type { IndexedSummary, NamedGroup } from '../queries/summarise.js';
 import type { NameFilters } from './filter-names.js';
 
-/** Filters as those of the list of deliveries, where an origin or outcome of operators' acts asks for those. */
+/** Filters like those of the list of deliveries: an origin or outcome of operators' actions selects these. */
 export interface SummaryQuery extends NameFilters {
   /** ISO 8601. Default: 24 hours before `until`. */
   readonly since?: string | undefined;
@@ -32,30 +32,30 @@ export interface SummaryQuery extends NameFilters {
   readonly buckets?: number | undefined;
   /** Groups the deliveries. Default: they are not grouped. */
   readonly by?: string | undefined;
-  /** Groups at most, those with the most deliveries, but for hours and days; the rest is summed up. Default 100. */
+  /** Maximum number of groups, except for hours and days: those with the most deliveries. The rest is summed. Default 100. */
   readonly limit?: number | undefined;
   /** Only lines of these sources; null or absent: all lines. */
   readonly scope?: SourceScope | undefined;
-  /** Reads requests of a time, in milliseconds since the epoch, that were refused and left no line. Default: there are none. */
+  /** Reads refused requests of a time that left no line. Default: there are none. */
   readonly refusedRequests?: ((range: TimeRange) => Promise<readonly SenderRefusals[]>) | undefined;
-  /** Ends the search, which then throws its reason. */
+  /** Aborts the search with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Figures of the deliveries of a time, and what the index has. */
+/** Figures of the deliveries of a time, and the extent of the index. */
 export interface LedgerSummary extends IndexedSummary {
-  /** ISO 8601; the time of the figures. */
+  /** ISO 8601. */
   readonly since: string;
   readonly until: string;
   /** Milliseconds: the time and its parts begin at multiples of it. */
   readonly resolutionMs: number;
   readonly by: SummaryGroup | null;
-  /** Requests among `callbacks` and `refused` that left no line; null where they could not be read. */
+  /** Number of requests among `callbacks` and `refused` that left no line; null when they could not be read. */
   readonly unrecorded: number | null;
   readonly index: IndexExtent;
 }
 
-export const MOST_GROUPS = 10_000;
+export const MAX_GROUPS = 10_000;
 
 /** Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts, with `StoreError` and `IndexError`. */
 export async function findSummary(
@@ -64,11 +64,11 @@ export async function findSummary(
   now = Date.now(),
 ): Promise<LedgerSummary> {
   const { by = null, limit = 100, signal } = query;
-  const asked = rangeOf(query, now);
+  const requested = rangeOf(query, now);
   if (by !== null && !isSummaryGroup(by)) throw unknownGroup(by);
   const buckets = bucketsOf(query);
-  const aligned = buckets === 1 ? null : alignPeriod({ ...asked, buckets }, now);
-  const range = aligned ?? asked;
+  const aligned = buckets === 1 ? null : alignPeriod({ ...requested, buckets }, now);
+  const range = aligned ?? requested;
   const refusals = await refusalsOf(query, range);
   const question = {
     ...sumQueryOf(query, range),
@@ -78,10 +78,10 @@ export async function findSummary(
     refusals: refusals ?? [],
     lastSince: now - LAST_WITHIN,
   };
-  // It reads each line.
+  // Such a question reads each line.
   const isLong = question.context !== undefined || contextOfGroup(by ?? '') !== null;
   const summary = await (isLong
-    ? index.callAside(signal, 'summarise', question)
+    ? index.callInOwnWorker(signal, 'summarise', question)
     : index.call('summarise', question));
   return {
     ...summary,
@@ -143,10 +143,10 @@ function sumQueryOf(query: SummaryQuery, range: TimeRange) {
   };
 }
 
-/** Filters that tell refusals without a line apart. */
+/** The filters that apply to refused requests without a line. */
 const OF_REFUSALS: readonly NamedFilter[] = ['source', 'outcome', 'origin'];
 
-/** Matching refusals; null where they could not be read. A request without a line is known only by its source. */
+/** Matching refused requests without a line, of which only the source is known; null when they could not be read. */
 async function refusalsOf(query: SummaryQuery, range: TimeRange): Promise<readonly SenderRefusals[] | null> {
   const { source, context, outcome = 'refused', origin = 'callback', scope = null } = query;
   const areOthers = NAMED_FILTER_NAMES.some(
@@ -166,13 +166,13 @@ async function refusalsOf(query: SummaryQuery, range: TimeRange): Promise<readon
   return read?.filter(isAsked) ?? null;
 }
 
-/** Hours and days begin at their multiples; the first and the last one may be a part of one. */
+/** Hours or days of a range, aligned to UTC; the first and the last may be cut. */
 function timeParts(by: string, { since, until }: TimeRange): Parts | null {
   const width = by === 'hour' ? HOUR : by === 'day' ? 24 * HOUR : null;
   if (width === null) return null;
   const begin = Math.floor(since / width) * width;
   const count = Math.ceil((until - begin) / width);
-  if (count <= MOST_GROUPS) return { begin, width, count };
+  if (count <= MAX_GROUPS) return { begin, width, count };
   throw new Problem(
     'request-invalid',
     `by: ${by} would give ${count} groups; choose a shorter time, or day.`,

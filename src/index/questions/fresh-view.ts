@@ -3,7 +3,7 @@ import type { LedgerView } from '../ledger-view.js';
 
 /**
  * Refreshes the view, so that a request sees what any replica acknowledged just before it. Concurrent requests share a
- * refresh. A failing store does not delay them beyond the timeout; the view's `status` reports the failure.
+ * refresh. A failing store delays them no longer than the timeout; the view's `status` reports the failure.
  */
 export type FreshView = () => Promise<void>;
 

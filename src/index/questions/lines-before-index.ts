@@ -9,10 +9,10 @@ export interface IndexAndLog {
   readonly view: Pick<LedgerView, 'reachBack'>;
 }
 
-/** Lines written from an instant until the index begins, from the log: none where it reaches back as far. Rejects as `reachBack` does. */
+/** Lines written from `since` to the start of the index, read from the log. Rejects as `reachBack` does. */
 export async function* linesBeforeIndex(from: IndexAndLog, since: number): AsyncGenerator<ScannedLine> {
   const until = await from.view.reachBack(since);
-  // `verify` names what cannot be read.
+  // `verify` reports unreadable segments.
   if (until > since)
     yield* scanLines({ store: from.store, since, until, onFault: ignore, onUnreadable: ignore });
 }

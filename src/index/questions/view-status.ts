@@ -5,17 +5,17 @@ import type { IndexPlace } from '../open-index.js';
 
 export interface LedgerViewStatus {
   readonly state: 'loading' | 'ready';
-  /** Where the index is; null before it was opened. */
+  /** Location of the index; null before it was opened. */
   readonly place: IndexPlace | null;
-  /** Lines in the index. */
+  /** Number of lines in the index. */
   readonly rows: number;
-  /** ISO 8601 of the last successful read of what is new, or null. */
+  /** ISO 8601 of the last successful read of new lines, or null. */
   readonly refreshedAt: string | null;
   /** Why the last read failed, or null. */
   readonly error: string | null;
-  /** What failed: a call of the store, or of the index, such as on a full disk; null when `error` is. */
+  /** Whether the store failed, or the index, as on a full disk; null when `error` is null. */
   readonly fault: 'store' | 'index' | null;
-  /** What `error` says of the whole store; null where it does not say. */
+  /** Condition of the whole store that `error` shows; null where it shows none. */
   readonly condition: StoreCondition | null;
 }
 

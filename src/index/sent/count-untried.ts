@@ -1,34 +1,34 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR, startOfHour } from '../../ledger/hours.js';
-import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
+import type { ReadableIndex } from '../readable-index.js';
 import { LINES } from '../schema.js';
 
 /** The last number of each writer that was read, by the folder of the hour. */
 type HourNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** The events that a subscriber asks for, and how far its sender is. */
-export interface BehindQuery {
+/** The events of a subscriber, and the position of its sender. */
+export interface UntriedQuery {
   readonly subscriber: string;
   readonly events: readonly string[];
   /** Empty: all. */
   readonly sources: readonly string[];
-  /** The hours that began before were passed; in milliseconds since the epoch. */
+  /** The sender has read all hours that began before this time, in milliseconds since the epoch. */
   readonly before: number;
   /** Last numbers read, per hour. */
   readonly hours: HourNumbers;
 }
 
 /** Events of one source that were not tried. */
-export interface CountedBehind {
+export interface UntriedEvents {
   readonly source: string | null;
   readonly events: number;
   /** When the first of them was written, in milliseconds since the epoch. */
   readonly oldest: number;
 }
 
-/** Lines behind the position of a sender that announce an event without an attempt on record, by source. */
-export function countBehind({ database, classes }: AskedIndex, query: BehindQuery): CountedBehind[] {
+/** Counts lines after the position of a sender whose event has no attempt on record, by source. */
+export function countUntried({ database, classes }: ReadableIndex, query: UntriedQuery): UntriedEvents[] {
   const wanted = classes
     .all()
     .filter(
@@ -40,8 +40,8 @@ export function countBehind({ database, classes }: AskedIndex, query: BehindQuer
   if (wanted.length === 0) return [];
   const begun = Object.entries(query.hours).map(([hour, numbers]) => [startOfHour(hour), numbers] as const);
   const counted = [
-    ...begun.flatMap((each) => inHour(database, classes, query.subscriber, wanted, ...each)),
-    ...inWholeHours(
+    ...begun.flatMap((each) => untriedInHour(database, classes, query.subscriber, wanted, ...each)),
+    ...untriedInOtherHours(
       database,
       query,
       wanted,
@@ -51,20 +51,20 @@ export function countBehind({ database, classes }: AskedIndex, query: BehindQuer
   return [...Map.groupBy(counted, ({ source }) => source)].map(([source, own]) => ({
     source,
     events: own.reduce((sum, { events }) => sum + events, 0),
-    // One for each segment: too many for the arguments of a call.
+    // Not `Math.min(...)`: there is an entry per segment, too many for the arguments of a call.
     oldest: own.reduce((first, { oldest }) => Math.min(first, oldest), Number.POSITIVE_INFINITY),
   }));
 }
 
-/** Lines behind the numbers of an hour, segment by segment. */
-function inHour(
+/** Counts in an hour that the sender has begun: lines after its numbers, segment by segment. */
+function untriedInHour(
   database: DatabaseSync,
   classes: LineClasses,
   subscriber: string,
   wanted: readonly LineClass[],
   hour: number,
   numbers: Readonly<Record<string, number>>,
-): CountedBehind[] {
+): UntriedEvents[] {
   const behind = `runs r LEFT JOIN json_each(?) p ON p.key = r.writer`;
   const values = [JSON.stringify(numbers), hour] as const;
   const tried = new Map<string, number>();
@@ -77,14 +77,14 @@ function inHour(
     JSON.stringify([run, number, source]);
   for (const row of attempts.all(...values, subscriber))
     tried.set(nameOf(row, row.source), Number(row.events));
-  // The plus keeps SQLite from going through all lines of a class for each segment.
+  // The plus keeps SQLite from scanning all lines of a class for each segment.
   const lines = database.prepare(
     `SELECT s.run, s.number, s.written, l.class, count(*) AS lines FROM ${behind}
        CROSS JOIN segments s ON s.run = r.id AND s.number > coalesce(p.value, 0)
        CROSS JOIN lines l ON l.id >= s.id * ${LINES} AND l.id < (s.id + 1) * ${LINES}
      WHERE r.hour = ? AND +l.class IN (${idsOf(wanted)}) GROUP BY s.id, l.class ORDER BY s.id`,
   );
-  const found: CountedBehind[] = [];
+  const found: UntriedEvents[] = [];
   for (const row of lines.all(...values)) {
     const { source } = classes.byId(Number(row.class));
     const name = nameOf(row, source);
@@ -96,13 +96,13 @@ function inHour(
   return found;
 }
 
-/** All hours from the position on, but for those that were begun. */
-function inWholeHours(
+/** Counts in all later hours. @param begun hours that are counted separately */
+function untriedInOtherHours(
   database: DatabaseSync,
-  { subscriber, before }: BehindQuery,
+  { subscriber, before }: UntriedQuery,
   wanted: readonly LineClass[],
   begun: readonly number[],
-): CountedBehind[] {
+): UntriedEvents[] {
   const others = begun.join(', ');
   const lines = database.prepare(
     `SELECT sum(lines) AS lines FROM figures

@@ -1,4 +1,4 @@
-import type { AskedIndex } from '../asked-index.js';
+import type { ReadableIndex } from '../readable-index.js';
 
 /** An attempt that failed. */
 interface IndexedFailedAttempt {
@@ -8,7 +8,7 @@ interface IndexedFailedAttempt {
   readonly error: string | null;
 }
 
-/** What was sent to a subscriber of one source. */
+/** Figures of the events of one source that were sent to a subscriber. */
 export interface EventFigures {
   readonly source: string | null;
   /** Events. */
@@ -23,8 +23,8 @@ export interface EventFigures {
 
 type Changing = { -readonly [Name in keyof EventFigures]: EventFigures[Name] };
 
-/** By source; without sources whose events were all dropped before a second attempt. */
-export function eventFigures({ database }: AskedIndex, subscriber: string): EventFigures[] {
+/** Figures by source. Sources whose events were all dropped before a second attempt are left out. */
+export function eventFigures({ database }: ReadableIndex, subscriber: string): EventFigures[] {
   const figures = new Map<string | null, Changing>();
   const of = (name: unknown) => {
     const source = name === null ? null : String(name);

@@ -1,9 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { SourceScope } from '../../domain/rights.js';
 import type { EventEnd } from '../../domain/sent-attempt.js';
-import type { AskedIndex } from '../asked-index.js';
+import type { ReadableIndex } from '../readable-index.js';
 
-/** What became of an event, by the attempt that says so; `waiting`: it failed and is tried again. */
+/** Outcome of an event, by its deciding attempt; `waiting`: it failed and is retried. */
 type EventOutcome = EventEnd | 'waiting';
 
 /** An event that was tried. */
@@ -20,7 +20,6 @@ export interface IndexedEvent {
   readonly outcome: EventOutcome;
   /** Milliseconds. */
   readonly duration: number;
-  /** How often it was tried. */
   readonly attempts: number;
 }
 
@@ -28,8 +27,8 @@ const COLUMNS = `subscriber, event, job, source, type, at, status, error, coales
   (SELECT count(DISTINCT b.at) FROM attempts b
    WHERE b.subscriber = a.subscriber AND b.event = a.event AND b.attempt > 0) AS attempts`;
 
-/** The events of a job that were tried, to all subscribers, oldest first. */
-export function eventsOfJob({ database }: AskedIndex, job: string): IndexedEvent[] {
+/** The tried events of a job for all subscribers, oldest first. */
+export function eventsOfJob({ database }: ReadableIndex, job: string): IndexedEvent[] {
   const rows = database.prepare(
     `SELECT ${COLUMNS} FROM attempts a WHERE decides AND job = ? ORDER BY at, subscriber, event`,
   );
@@ -53,9 +52,9 @@ export interface EventQuery {
 }
 
 /** Events of a subscriber that were tried, newest first. */
-export function findEvents({ database }: AskedIndex, query: EventQuery): IndexedEvent[] {
+export function findEvents({ database }: ReadableIndex, query: EventQuery): IndexedEvent[] {
   const { conditions, values } = conditionsOf(query);
-  // Few events ended otherwise than most do.
+  // Most events are delivered; other outcomes are rare.
   const isRare = query.outcome !== undefined && query.outcome !== 'delivered';
   const by = query.job !== undefined ? 'job' : isRare ? 'end' : 'time';
   const rows = database.prepare(
@@ -82,9 +81,9 @@ function conditionsOf({ subscriber, job, outcome, source, scope, since, until, b
   return { conditions, values };
 }
 
-/** The sources of some events of a subscriber: those that were never tried are left out. */
+/** The sources of some events of a subscriber; events that were never tried are left out. */
 export function sourcesOfEvents(
-  { database }: AskedIndex,
+  { database }: ReadableIndex,
   subscriber: string,
   events: readonly string[],
 ): Pick<IndexedEvent, 'event' | 'source'>[] {

@@ -1,8 +1,8 @@
 import { decodePlace, encodePlace, pageOf } from '../../lib/text/list-cursor.js';
 import { instantsOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
-import { COUNTED_PER_MS, createPacedCounts } from '../questions/paced-counts.js';
-import type { BehindQuery, CountedBehind } from './count-behind.js';
+import { COUNTED_PER_MS, createCachedCounts } from '../questions/cached-counts.js';
+import type { UntriedEvents, UntriedQuery } from './count-untried.js';
 import type { EventPosition, EventQuery, IndexedEvent } from './sent-events.js';
 
 /** Filters of the list of a subscriber's events; an absent filter matches everything. */
@@ -22,19 +22,19 @@ export interface SentPage {
 export type SentQuestions = ReturnType<typeof createSentQuestions>;
 
 /**
- * What was sent to subscribers, by the attempts on record. All reject with `IndexError`.
+ * Questions about events that were sent to subscribers, answered from the attempts on record. All reject with `IndexError`.
  *
  * @param clock in milliseconds since the epoch
  */
 export function createSentQuestions(index: IndexCalls, clock: () => number) {
-  const counted = createPacedCounts<readonly CountedBehind[], BehindQuery>(
+  const counted = createCachedCounts<readonly UntriedEvents[], UntriedQuery>(
     (found) => found.reduce((sum, { events }) => sum + events, 0) / COUNTED_PER_MS,
-    (_now, query) => index.call('countBehind', query),
+    (_now, query) => index.call('countUntried', query),
     clock,
   );
 
   return {
-    /** The events of a job that were tried, to all subscribers, oldest first. */
+    /** The tried events of a job for all subscribers, oldest first. */
     ofJob: (job: string) => index.call('eventsOfJob', job),
     /** Rejects with `Problem` `request-invalid` for bad instants and cursors. */
     async page({ cursor, limit, ...query }: SentQuery): Promise<SentPage> {
@@ -47,17 +47,17 @@ export function createSentQuestions(index: IndexCalls, clock: () => number) {
       const page = pageOf(found, limit, ({ at, event }) => encodePlace('events', [at, event]));
       return { events: page.rows, nextCursor: page.nextCursor };
     },
-    /** By source. */
+    /** Figures by source. */
     figures: (subscriber: string) => index.call('eventFigures', subscriber),
-    /** Events behind the position of a sender that were not tried, by source. A count of many is kept for a while. */
-    behind: (query: BehindQuery) => counted(query.subscriber, query),
-    /** The sources of some events of a subscriber; those that were never tried are left out. */
+    /** Untried events after the position of a sender, by source. A large count is cached for a while. */
+    untried: (query: UntriedQuery) => counted(query.subscriber, query),
+    /** The sources of some events of a subscriber; events that were never tried are left out. */
     sources: (subscriber: string, events: readonly string[]) =>
       index.call('sourcesOfEvents', subscriber, events),
   };
 }
 
-/** Throws `Problem` `request-invalid` for a cursor that was not given out. */
+/** Throws `Problem` `request-invalid` for a foreign cursor. */
 function positionOf(cursor: string): EventPosition {
   return decodePlace('events', cursor, ([at, event]) =>
     Number.isSafeInteger(at) && typeof event === 'string' ? [Number(at), event] : null,

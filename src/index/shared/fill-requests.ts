@@ -4,27 +4,27 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IndexError } from '../index-error.js';
 
-/** What another process wants in the index: what was written before it asks, or everything that the index is to have. */
-export type Ask = 'new' | 'whole';
+/** What another process needs in the index: lines written before its request, or everything that the index should have. */
+export type FillRequest = 'new' | 'whole';
 
 /**
- * An ask is a file of one byte in a folder beside the index. The writer of the index removes it when it is done, and empties it when it
- * failed, for which a full disk has room.
+ * A request is a file of one byte in a folder next to the index. The writer of the index removes it when it is done. It truncates it on
+ * failure, which also works on a full disk.
  */
 const folderOf = (path: string) => `${path}-asks`;
-const ASKED = '\n';
-/** Milliseconds between looks for asks, for the answer, and whether the writer still lives. */
-const ASKS_LOOKED_EVERY = 100;
-const ANSWER_LOOKED_EVERY = 20;
-const KEPT_LOOKED_EVERY = 200;
+const REQUEST_CONTENT = '\n';
+/** Milliseconds between polls for requests and for the answer, and between checks whether the writer is alive. */
+const POLL_REQUESTS_EVERY = 100;
+const POLL_ANSWER_EVERY = 20;
+const CHECK_WRITER_EVERY = 200;
 
 /**
- * Does what other processes ask of the writer of an index. Keeps no process alive.
+ * Serves the requests of other processes to the writer of an index. Does not keep the process alive.
  *
  * @param path of the index
- * @param work rejects when it could not be done
+ * @param work rejects when the request failed
  */
-export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { stop(): void } {
+export function serveFillRequests(path: string, work: (ask: FillRequest) => Promise<void>): { stop(): void } {
   const folder = folderOf(path);
   let begun = new Set<string>();
   let isStopped = false;
@@ -35,23 +35,23 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
       await work(name.startsWith('whole') ? 'whole' : 'new');
       rmSync(file, { force: true });
     } catch {
-      // While the index is being closed nothing failed: whoever asked finds that its writer has ended, and does without.
+      // Closing the index is no failure: the client notices that the writer has ended, and continues without it.
       if (!isStopped) truncateSync(file);
     }
   }
 
-  function look(): void {
-    const names = asksIn(folder);
+  function poll(): void {
+    const names = requestsIn(folder);
     const added = names.filter((name) => !begun.has(name));
     begun = new Set(names);
-    // Whoever asked may have gone.
+    // The client may have ended.
     for (const name of added) answer(name).catch(() => undefined);
   }
 
-  // Asks that an earlier writer left behind are obsolete.
+  // Requests to an earlier writer are obsolete.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const timer = setInterval(look, ASKS_LOOKED_EVERY).unref();
+  const timer = setInterval(poll, POLL_REQUESTS_EVERY).unref();
   return {
     stop() {
       isStopped = true;
@@ -60,45 +60,45 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
   };
 }
 
-function asksIn(folder: string): string[] {
+function requestsIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // The folder was removed: whoever asks goes on without an answer.
+    // The folder was removed: clients continue without an answer.
     return [];
   }
 }
 
-export interface AskOptions {
-  /** Milliseconds to wait; Infinity: as long as the writer lives. */
-  readonly patience: number;
+export interface FillRequestOptions {
+  /** Milliseconds to wait; Infinity: as long as the writer is alive. */
+  readonly timeout: number;
   /** Whether a process still writes the index. */
-  readonly isKept: () => Promise<boolean>;
+  readonly isWriterAlive: () => Promise<boolean>;
 }
 
 /**
- * Asks the writer of an index. Resolves to whether it could do it. Rejects with an `IndexError` that is lost when it has ended or does not
- * answer: it may hang, and its index be old.
+ * Sends a request to the writer of an index. Resolves to its success. Rejects with a lost `IndexError` when the writer has ended or does
+ * not answer: it may hang, and its index may be stale.
  */
-export async function askWriter(
+export async function requestFill(
   path: string,
-  ask: Ask,
-  { patience, isKept }: AskOptions,
+  ask: FillRequest,
+  { timeout: patience, isWriterAlive: isKept }: FillRequestOptions,
 ): Promise<'done' | 'failed'> {
   const file = join(folderOf(path), `${ask}-${randomUUID()}`);
   try {
-    writeFileSync(file, ASKED, { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, REQUEST_CONTENT, { flag: 'wx', mode: 0o600 });
   } catch {
     rmSync(file, { force: true });
     throw lost('takes no questions');
   }
   try {
-    for (let waited = 0; ; waited += ANSWER_LOOKED_EVERY) {
-      await sleep(ANSWER_LOOKED_EVERY);
+    for (let waited = 0; ; waited += POLL_ANSWER_EVERY) {
+      await sleep(POLL_ANSWER_EVERY);
       const size = statSync(file, { throwIfNoEntry: false })?.size;
       if (size === undefined) return 'done';
       if (size === 0) return 'failed';
-      if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) throw lost('has ended');
+      if (waited % CHECK_WRITER_EVERY === 0 && !(await isKept())) throw lost('has ended');
       if (waited >= patience) throw lost('does not answer');
     }
   } finally {

@@ -3,10 +3,10 @@ import { codeOf } from '../open-database.js';
 
 /** SQLITE_BUSY. */
 const BUSY = 5;
-/** Milliseconds for which a writer waits for the lock: whoever looks whether somebody has it takes a moment. */
+/** Milliseconds that a writer waits for the lock, because `isLocked` of another process holds it for a moment. */
 const WAITS = 1_000;
 
-/** A transaction that stays open: the system ends it with the process. Null when another process has it. */
+/** Locks an index by a transaction that stays open until the process ends. Null when another process holds the lock. */
 export function takeLock(path: string): DatabaseSync | null {
   const lock = new DatabaseSync(`${path}-lock`, { timeout: WAITS });
   try {
@@ -19,7 +19,7 @@ export function takeLock(path: string): DatabaseSync | null {
   }
 }
 
-/** Whether a process writes the index at a path. False as well where that cannot be seen. */
+/** Whether a process writes the index at a path; also false when that cannot be determined. */
 export function isLocked(path: string): boolean {
   let lock: DatabaseSync | null = null;
   try {

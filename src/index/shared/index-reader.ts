@@ -9,7 +9,7 @@ import { isLocked } from './index-lock.js';
 /** The questions of an index that another process writes. */
 export type IndexReader = ReturnType<typeof createIndexReader>;
 
-/** Null where no process writes the file, and for a file of another build or store. */
+/** Opens an index that another process writes. Null when none does, and for a file of another build or store. */
 export function openIndexReader(path: string, storeId: string): IndexReader | null {
   if (!isLocked(path)) return null;
   const database = openForReading(path, storeId);
@@ -22,11 +22,11 @@ export function openIndexReader(path: string, storeId: string): IndexReader | nu
   }
 }
 
-/** Questions throw `IndexError` when the file is damaged or its writer has replaced it. The reader must not be used after that. */
+/** Questions throw `IndexError` when the file is damaged or was replaced by its writer; then the reader must not be used any more. */
 function createIndexReader(path: string, database: DatabaseSync, classes: LineClasses) {
   const file = fileOf(path);
 
-  /** One state of the file for a question, with its classes. */
+  /** Runs a question on one consistent state of the file and its classes. */
   function attempt<Result>(
     work: (given: { readonly database: DatabaseSync; readonly classes: LineClasses }) => Result,
   ): Result {
@@ -44,8 +44,8 @@ function createIndexReader(path: string, database: DatabaseSync, classes: LineCl
 
   return {
     ...createIndexQuestions(attempt),
-    /** Whether a process still writes the file. */
-    isKept: (): boolean => isLocked(path),
+    /** Whether the process that writes the file still runs. */
+    isWriterAlive: (): boolean => isLocked(path),
     close: (): void => database.close(),
   };
 }

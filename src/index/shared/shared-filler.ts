@@ -3,31 +3,32 @@ import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexFiller } from '../fill/index-filler.js';
 import type { IndexCalls } from '../index-calls.js';
 import { IndexError } from '../index-error.js';
-import { type Ask, askWriter } from './asks.js';
+import { type FillRequest, requestFill } from './fill-requests.js';
 
-/** Milliseconds that the writer has for what is new; while it builds the index it looks for that between two hours. */
-const PATIENCE = 15_000;
+/** Milliseconds that the writer has to add new lines; while it builds the index it does so between two hours. */
+const NEW_LINES_TIMEOUT = 15_000;
 
 /**
- * Keeps an index like the log that another process writes, by asking that process.
+ * Fills an index that another process writes, by requests to that process.
  *
  * @param path of the index
  */
 export function createSharedFiller(path: string, index: IndexCalls, store: ObjectStore): IndexFiller {
-  const isKept = () => index.call('isKept');
+  const isWriterAlive = () => index.call('isWriterAlive');
 
-  async function ask(what: Ask, patience: number): Promise<void> {
-    if ((await askWriter(path, what, { patience, isKept })) === 'done') return;
-    // What is wrong with the store this process meets as well.
+  async function request(what: FillRequest, patience: number): Promise<void> {
+    if ((await requestFill(path, what, { timeout: patience, isWriterAlive: isWriterAlive })) === 'done')
+      return;
+    // A fault of the store also affects this process, and is reported as such.
     await assertListsLedger(store);
     throw new IndexError('the process that keeps the index could not read the ledger; its log says why');
   }
 
   return {
     relist: () => undefined,
-    takeNew: () => ask('new', PATIENCE),
-    async *older() {
-      await ask('whole', Number.POSITIVE_INFINITY);
+    addNew: () => request('new', NEW_LINES_TIMEOUT),
+    async *addOlder() {
+      await request('whole', Number.POSITIVE_INFINITY);
       yield;
     },
   };

@@ -130,7 +130,7 @@ export function createAdminServices(options: AdminOptions) {
     lastVerify,
     sources: settings.credentials,
     replicaIssues: options.replicas.issues,
-    summarise: (query) => findSummary(view.asked, query),
+    summarise: (query) => findSummary(view.calls, query),
     senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.missedJobs),
     subscribers: (scope, signal) => listSubscribers({ outbox, view, countDead }, scope, signal),

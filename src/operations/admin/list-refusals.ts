@@ -1,5 +1,5 @@
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { without } from '../../index/index-extent.js';
+import { withUnread } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import type { FoundLines, PlacedEntry } from '../../index/questions/find-deliveries.js';
 import { encodeCursor } from '../../index/questions/line-cursor.js';
@@ -53,7 +53,7 @@ export async function listRefusals(
   const rest = unauthenticated.length - (merged.length - lines);
   const ledger = lines === page.entries.length ? (page.nextCursor ?? false) : placeAfter(page, lines, place);
   const next = ledger === false && rest === 0 ? null : encode(nextPlace(place, merged, ledger));
-  return { refusals: merged, nextCursor: next, index: without(view.extent(), page.unread) };
+  return { refusals: merged, nextCursor: next, index: withUnread(view.extent(), page.unread) };
 }
 
 const NOTHING: FoundLines = { entries: [], nextCursor: null, unread: [] };

@@ -3,7 +3,7 @@ import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import { listSegments } from '../../ledger/list-segments.js';
 import { coveredNumbers, describeLost } from '../../ledger/log/covered-numbers.js';
 import type { MergeRecord } from '../../ledger/log/merge-record.js';
-import { MergedHourError, openFaults, readMergedHour } from '../../ledger/log/merge-record.js';
+import { MergedHourError, readMergedHour, unresolvedFaults } from '../../ledger/log/merge-record.js';
 import { readMergedSegments } from '../../ledger/log/merged-segments.js';
 import { fetchSegment } from '../../ledger/read-segment.js';
 import { segmentKey } from '../../ledger/segment-key.js';
@@ -38,7 +38,7 @@ export async function verifyHour(proof: HourCheck): Promise<HourResult> {
   const { store, hour, onLost } = proof;
   const merged = await readMergedHour(store, hour);
   const { records, last } = merged;
-  for (const { key, detail } of openFaults(merged)) onLost(key, detail);
+  for (const { key, detail } of unresolvedFaults(merged)) onLost(key, detail);
   const segments = await Array.fromAsync(listSegments(store, hour));
   const isCovered = coveredNumbers(records).has;
   for (const segment of records.length === 0 ? [] : segments)

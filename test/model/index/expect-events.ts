@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { announcedEvent } from '../../../src/domain/announced-event.js';
 import type { SourceScope } from '../../../src/domain/rights.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
-import type { CountedBehind } from '../../../src/index/sent/count-behind.js';
+import type { UntriedEvents } from '../../../src/index/sent/count-untried.js';
 import type { EventPosition, EventQuery, IndexedEvent } from '../../../src/index/sent/sent-events.js';
 import { HOUR, hourAt } from '../../../src/ledger/hours.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
@@ -82,7 +82,7 @@ function behindOf(
   lines: readonly Placed[],
   attempts: readonly PlacedAttempt[],
   { before, number, sources }: { before: number; number: number; sources: readonly string[] },
-): CountedBehind[] {
+): UntriedEvents[] {
   const isBehind = (place: Placed['place']) =>
     place.hour >= before && (place.hour > before || place.writer !== 'one' || place.number > number);
   const wanted = lines.filter(
@@ -95,7 +95,7 @@ function behindOf(
   const groups = groupsOf(wanted, (each) =>
     JSON.stringify([each.line.source, each.place.hour === before ? keyOf(each) : null]),
   );
-  const left = [...groups].flatMap(([name, own]): CountedBehind[] => {
+  const left = [...groups].flatMap(([name, own]): UntriedEvents[] => {
     const [source, key] = JSON.parse(name) as [string | null, string | null];
     const isOfGroup = ({ attempt }: PlacedAttempt) =>
       attempt.source === source &&
@@ -156,7 +156,7 @@ export function expectEvents(
       const number = limit % 3;
       const position = { before, hours: { [hourAt(before)]: { one: number } } };
       const names = ['job.stored', 'job.failed', 'job.erased'];
-      expect(index.countBehind({ subscriber, events: names, sources, ...position }).sort(bySource)).toEqual(
+      expect(index.countUntried({ subscriber, events: names, sources, ...position }).sort(bySource)).toEqual(
         behindOf(lines, tried, { before, number, sources }).sort(bySource),
       );
     }

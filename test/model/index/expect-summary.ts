@@ -41,7 +41,7 @@ interface Counted {
 function callsOf(index: LedgerIndex): LongCalls {
   const call: LongCalls['call'] = async (name, ...values) =>
     (index[name] as (...given: typeof values) => ReturnType<(typeof index)[typeof name]>)(...values);
-  return { call, callAside: (_signal, name, ...values) => call(name, ...values) };
+  return { call, callInOwnWorker: (_signal, name, ...values) => call(name, ...values) };
 }
 
 /** Figures of any time, of its parts and of its groups, as a plain loop over all lines gives them. */

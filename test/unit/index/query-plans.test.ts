@@ -124,7 +124,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   ],
   sourcesOfEvents: [['crm', [EVENT]]],
   eventFigures: [['crm']],
-  countBehind: [
+  countUntried: [
     [
       {
         subscriber: 'crm',
@@ -152,7 +152,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   // All that a subscriber was sent is counted.
   eventFigures: ['attempts'],
   // The hours that a sender has not come to are counted.
-  countBehind: ['attempts'],
+  countUntried: ['attempts'],
   // It reads all lines of an hour that make a job fail, and whether a value still has a line.
   deleteHours: ['segments', 'failures', 'attempts', 'contexts'],
 };

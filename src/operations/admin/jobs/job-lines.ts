@@ -1,5 +1,5 @@
 import { ACCESS_ORIGIN, type LedgerLine } from '../../../domain/delivery.js';
-import { beginOf, type IndexExtent, without } from '../../../index/index-extent.js';
+import { extentStart, type IndexExtent, withUnread } from '../../../index/index-extent.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { PlacedLine, UnreadLines } from '../../../ledger/log/read-lines-at.js';
 import { scanLines } from '../../../ledger/log/scan-lines.js';
@@ -47,13 +47,13 @@ export async function readJobLines(
     view.deliveries({ ...query, origin: ACCESS_ORIGIN }),
   ]);
   const { index } = accesses;
-  const older = await linesBefore(store, jobId, beginOf(index), storedAt);
+  const older = await linesBefore(store, jobId, extentStart(index), storedAt);
   const found = others.entries.map(({ line }) => line);
   return {
     lines: oldestFirst([...older.lines, ...accesses.deliveries, ...found]),
     places: new Map(others.entries.map(({ line, place }) => [line, place])),
     isCut: others.nextCursor !== null || accesses.nextCursor !== null,
-    index: without(index, [...others.unread, ...older.unread]),
+    index: withUnread(index, [...others.unread, ...older.unread]),
   };
 }
 

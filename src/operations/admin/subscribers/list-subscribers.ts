@@ -1,6 +1,6 @@
 import { isInScope, type SourceScope, scopeWithin } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import type { CountedBehind } from '../../../index/sent/count-behind.js';
+import type { UntriedEvents } from '../../../index/sent/count-untried.js';
 import type { Attempt } from '../../../subscribers/dead-event.js';
 import type { OutboxReader } from '../../../subscribers/outbox-reader.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
@@ -47,15 +47,15 @@ export async function listSubscribers(
 function behindOf(
   { sent }: SubscriberListParts['view'],
   { name, events, sources, position }: SubscriberStatus,
-): Promise<readonly CountedBehind[]> {
+): Promise<readonly UntriedEvents[]> {
   if (position === null) return Promise.resolve([]);
   const { before, hours } = position;
-  return sent.behind({ subscriber: name, events, sources, before, hours });
+  return sent.untried({ subscriber: name, events, sources, before, hours });
 }
 
 interface Figures {
   readonly sent: Awaited<ReturnType<LedgerView['sent']['figures']>>;
-  readonly behind: readonly CountedBehind[];
+  readonly behind: readonly UntriedEvents[];
   readonly ended: ReadonlyMap<string | null, number>;
 }
 

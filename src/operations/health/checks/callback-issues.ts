@@ -1,5 +1,5 @@
 import type { SenderRefusals } from '../../../domain/summary-figures.js';
-import type { CallbackCounts, MissedFigures } from '../../../index/questions/paced-counts.js';
+import type { CallbackCounts, MissedFigures } from '../../../index/questions/cached-counts.js';
 import { issueOf } from '../../issues/issue-kinds.js';
 import { type Issue, type IssueLevel, LEVELS } from '../../issues/issues.js';
 

@@ -42,8 +42,8 @@ it.each([10, 0])(
     expect(await counted()).toEqual([LINES, LINES, LINES]);
 
     const smaller = filler(2 * DAY);
-    await smaller.takeNew();
-    const steps = smaller.older();
+    await smaller.addNew();
+    const steps = smaller.addOlder();
     while ((await linesLeft()) > left) await steps.next();
     expect(await linesLeft()).toBe(left);
 

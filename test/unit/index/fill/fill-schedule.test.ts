@@ -13,7 +13,7 @@ afterEach(() => {
 
 it('says of a store that neither answers nor fails that the ledger was not read, a minute after the next read was due', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const schedule = new FillSchedule({ takeNew: () => promise, async *older() {} }, Date.now);
+  const schedule = new FillSchedule({ addNew: () => promise, async *addOlder() {} }, Date.now);
   schedule.start();
   passed = 89_999;
   expect(schedule.status().error).toBeNull();
@@ -28,10 +28,10 @@ it('reads what is new between older hours also after the clock was set back', as
   let now = Date.parse('2026-03-04T05:06:07Z');
   const steps: string[] = [];
   const filler = {
-    async takeNew() {
+    async addNew() {
       steps.push('new');
     },
-    async *older() {
+    async *addOlder() {
       for (const hour of ['an hour', 'another hour']) {
         steps.push(hour);
         now -= 86_400_000;
@@ -40,6 +40,6 @@ it('reads what is new between older hours also after the clock was set back', as
       }
     },
   };
-  await new FillSchedule(filler, () => now).whole();
+  await new FillSchedule(filler, () => now).untilComplete();
   expect(steps).toEqual(['new', 'an hour', 'new', 'another hour', 'new']);
 });

@@ -64,9 +64,9 @@ describe('what was sent to a subscriber', () => {
   it('is taken at once of the first event of a subscriber', async () => {
     now = WRITTEN;
     const follower = filler(HOUR);
-    await follower.takeNew();
+    await follower.addNew();
     send('crm');
-    await follower.takeNew();
+    await follower.addNew();
     expect(await index.call('eventsOfJob', 'job')).toMatchObject([{ subscriber: 'crm' }]);
   });
 });

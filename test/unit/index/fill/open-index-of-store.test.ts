@@ -91,7 +91,7 @@ describe('a question that takes long', () => {
   it('is answered by a worker of its own, which reads the same file and ends, so that no other question waits', async () => {
     let answer = () => {};
     const { index, workers } = openIndex(() => new Promise<void>((resolve) => (answer = resolve)));
-    const asked = index.callAside(undefined, 'countLines');
+    const asked = index.callInOwnWorker(undefined, 'countLines');
     await until(async () => workers.length === 2);
     expect(await index.call('countLines')).toBe(0);
     answer();
@@ -110,7 +110,7 @@ describe('a question that takes long', () => {
       expect(workers[1]?.isEnded()).toBe(true);
       throw new Error('the worker ended');
     });
-    await expect(index.callAside(aborting.signal, 'countLines')).rejects.toThrow('the client has gone');
+    await expect(index.callInOwnWorker(aborting.signal, 'countLines')).rejects.toThrow('the client has gone');
     await index.close();
   });
 });

@@ -342,7 +342,7 @@ describe('what the index cannot read of the ledger', () => {
       store.put(FIRST.replace('r~', `${writer}~`), `${JSON.stringify(ledgerLine())}\n`, Date.parse(WRITTEN));
     now += MINUTE;
     const listing = begin(partialListings(store, (key) => key.includes('/r~')));
-    await expect(listing.takeNew()).rejects.toThrow('is not whole');
+    await expect(listing.addNew()).rejects.toThrow('is not whole');
     expect((await index.call('state')).until).toBe(until);
     expect(await countLines()).toBe(8);
     await fillAll(filler);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import type { IndexCalls } from '../../../../src/index/index-calls.js';
 import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
-import { createCallbackCounts } from '../../../../src/index/questions/paced-counts.js';
+import { createCallbackCounts } from '../../../../src/index/questions/cached-counts.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 
 const HOUR = 3_600_000;

@@ -9,7 +9,9 @@ it('a name of the context that no source admits any more is known as long as lin
   const line = ledgerLine({ source: 'intake', context: { customer: 'acme' } });
   const content = Buffer.from(`${JSON.stringify(line)}\n`);
   index.apply([{ hour: HOUR, writer: 'w', number: 1, written: HOUR, content }]);
-  const view = { holds: async (...asked: Parameters<typeof index.knowsName>) => index.knowsName(...asked) };
+  const view = {
+    knowsName: async (...asked: Parameters<typeof index.knowsName>) => index.knowsName(...asked),
+  };
   const names = filterNames(['intake', 'other'], []);
   await rejectUnknownNames({ context: 'customer=acme' }, names, view);
   await rejectUnknownNames({ context: 'customer=acme' }, names, view, new Set(['intake']));

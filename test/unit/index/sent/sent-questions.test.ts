@@ -14,7 +14,7 @@ it('counts what waits for a subscriber each time while that is little, and the m
       return [{ source: null, events, oldest: 0 }];
     },
   } as unknown as IndexCalls;
-  const { behind } = createSentQuestions(calls, () => now);
+  const { untried: behind } = createSentQuestions(calls, () => now);
   const count = async (subscriber = 'crm') =>
     (await behind({ ...QUERY, subscriber })).map((each) => each.events);
   expect(await count()).toEqual([49]);

@@ -9,7 +9,7 @@ import { h, link } from './dom.js';
 import { shape, status } from './status.js';
 
 /** @import { Health, LedgerLine } from '../api/api-answers.js' */
-/** @import { AskedTime } from '../../vendor/index/index-extent.js' */
+/** @import { TimeWindow } from '../../vendor/index/index-extent.js' */
 /** @import { Child } from './element-types.js' */
 
 /** Components that several views share. */
@@ -66,7 +66,7 @@ export function firstAndLast(first, last) {
 
 /**
  * What the index lacks of the lines that a view asks for, until now unless it says otherwise; null where it has all of them.
- * @param {Health['verdict']['index']} index @param {AskedTime} [asked]
+ * @param {Health['verdict']['index']} index @param {TimeWindow} [asked]
  */
 export function indexNote(index, asked = {}) {
   const text = notIndexedInWords(index, { until: serverNow(), ...asked }, clock);

@@ -7,7 +7,7 @@ import { emptyPanel, indexNote, jobLink, moment, section } from '../../lib/eleme
 import { confirmed } from '../../lib/elements/run-action.js';
 import { figure, table } from '../../lib/elements/table.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
-import { askedByPage } from '../../vendor/index/index-extent.js';
+import { windowOfPage } from '../../vendor/index/index-extent.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { refetchOnClick } from '../job/job-actions.js';
 import { dismissButton } from './dismiss-button.js';
@@ -21,7 +21,7 @@ import { dismissButton } from './dismiss-button.js';
  * @param {GetAnswers['/quarantine']} page @param {ShownRows} rows @param {Refresh} again
  */
 export function quarantineSection({ quarantine, nextCursor, index }, rows, again) {
-  const note = indexNote(index, askedByPage(nextCursor, quarantine.at(-1)?.receivedAt));
+  const note = indexNote(index, windowOfPage(nextCursor, quarantine.at(-1)?.receivedAt));
   return section(
     { id: 'quarantine', title: 'Quarantine', look: 'compact' },
     quarantine.length === 0

@@ -33,7 +33,8 @@ const CONCURRENCY = 16;
 type Found = Numbered & { readonly segment: UnparsedSegment };
 
 /**
- * All segments of a whole hour that were not read before, from its merged objects or else from their own: each once, with the same content. The numbers of a writer ascend, except for a lost segment that came back. Throws `StoreError`.
+ * All segments of a whole hour that were not read before, from its merged objects or else from their own: each once, with the same
+ * content. The numbers of a writer ascend, except for a lost segment that came back. Throws `StoreError`.
  */
 export async function* segmentsOfHour(
   reading: HourReading,

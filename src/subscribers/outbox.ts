@@ -9,7 +9,7 @@ import { createOutboxReader } from './outbox-reader.js';
 import { createOutboxStore } from './outbox-store.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 import { createEndpoint, type Endpoint, type SendResult } from './send/endpoint.js';
-import { sendTimed, sentFields } from './send/event-attempts.js';
+import { isAborted, sendTimed, sentFields } from './send/event-attempts.js';
 import { createSentLog, type SentLog } from './send/sent-log.js';
 import type { Subscriber } from './subscriber.js';
 import type { SubscriberRunOptions } from './subscriber-run.js';
@@ -57,18 +57,15 @@ export function createOutbox(options: OutboxOptions) {
     return sent;
   }
 
-  /**
-   * Keeps an event that nobody sends again: its subscriber is newer, and its sender announces nothing from before. A request that was cut
-   * comes again with its replay.
-   */
+  /** Keeps an event that nobody sends again: its subscriber is newer, and its sender announces nothing from before. */
   async function keepUnsent(
     subscriber: string,
     event: JobEvent,
     result: SendResult,
   ): Promise<'failed' | null> {
     const { at, status, error, answer } = result;
-    const state = error === 'aborted' ? null : await createOutboxStore(store, subscriber).read();
-    if (error === 'aborted' || (state !== null && event.time >= state.since)) return null;
+    const state = await createOutboxStore(store, subscriber).read();
+    if (state !== null && event.time >= state.since) return null;
     if ((await readDeadEvent(store, subscriber, event.id)) !== null) return null;
     const history = [{ at, status, error, ...(answer !== undefined && { answer }) }];
     const times = { endedAt: at, firstTriedAt: at, attempts: 1, history };
@@ -81,6 +78,7 @@ export function createOutbox(options: OutboxOptions) {
   /** Sends a job's event once, and records it as a first attempt. */
   async function sendJobEvent(name: string, event: JobEvent, signal: AbortSignal): Promise<SendResult> {
     const { durationMs, ...result } = await sendTimed(endpointOf(name), event, signal);
+    if (isAborted(result)) return result;
     const { at, status, error, delivered } = result;
     const ended = delivered ? ('delivered' as const) : await keepUnsent(name, event, result);
     const attempt = { at, status, error, attempt: 1, ended, durationMs, line: null };

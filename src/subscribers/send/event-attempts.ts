@@ -201,7 +201,7 @@ export function sentFields(event: JobEvent): Pick<SentAttempt, 'event' | 'jobId'
   return { event: event.id, jobId, source, type: eventName(event) };
 }
 
-/** Whether `stop` of the sender aborted the request. */
-function isAborted({ error }: SendResult): boolean {
+/** Whether the end of the sender, or of a replay, aborted the request: it says nothing of the event. */
+export function isAborted({ error }: SendResult): boolean {
   return error === 'aborted';
 }

@@ -215,6 +215,7 @@ describe('a subscriber', () => {
       jobEventOf(line, store.location),
     );
     if (!older || !own) throw new Error('no event');
+    expect(await outbox.send('crm', older, AbortSignal.abort())).toMatchObject({ delivered: false });
     await send(own);
     await send(older);
     await send(older);

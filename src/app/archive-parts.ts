@@ -15,8 +15,8 @@ import { speechOptions } from './speech-options.js';
 export type OpenArchive = Awaited<ReturnType<typeof openArchiveParts>>;
 
 /**
- * What every command that touches the archive needs, the receiver among them, built from the configuration. Nothing is written or asked
- * before the first use.
+ * Builds the store, archive, ledger and recovery of a process from the configuration: for the receiver, and for commands that use the
+ * archive. Makes no request before the first use.
  *
  * @param onSegment as in `LedgerOptions`
  */
@@ -53,11 +53,11 @@ export async function openArchiveParts(
   };
   return {
     store,
-    /** All body buffers of the process come from it, callbacks' and recovery's. */
+    /** Budget of all body buffers of the process, of callbacks and recovery. */
     budget,
     archive,
     ledger,
-    /** Reads nothing, and opens no index, before its first use. */
+    /** Opens the index at its first use. */
     view,
     speech,
     recovery,

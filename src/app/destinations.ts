@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import { readStoreLocation } from '../lib/text/store-location.js';
 import { storeOptions } from './store/store-options.js';
 
-/** What the receiver connects to, as the configuration names it. */
+/** An address that the receiver connects to. */
 export interface Destination {
   readonly name: string;
   readonly url: URL;
@@ -10,7 +10,7 @@ export interface Destination {
 
 type Place = readonly [name: string, url: string | URL | null | undefined];
 
-/** What this configuration connects to. A bucket whose address is unknown is left out: opening it says why. */
+/** The addresses that this configuration connects to, without a bucket whose address is unknown: opening it reports why. */
 export async function destinationsOf(config: Config, publicUrl?: URL): Promise<Destination[]> {
   const { keysUrl, regions, realtime } = config.speech;
   const places: Place[] = [

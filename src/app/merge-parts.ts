@@ -4,7 +4,7 @@ import type { ObjectStore } from '../store/object-store.js';
 
 const DAY = 86_400_000;
 
-/** The merge as the configuration asks for it. */
+/** Options of the merge, from the configuration. */
 export function mergeParts(config: Config, store: ObjectStore): MergeParts {
   return {
     store,

@@ -3,7 +3,7 @@ import { createLedger, type Ledger, type LedgerOptions } from '../ledger/write/l
 import type { ObjectStore } from '../store/object-store.js';
 import { serveCopy } from '../store/probe/copy-mark.js';
 
-/** What writes the ledger of this process. Nothing is written before the first line. */
+/** The ledger writer of this process. Makes no request before the first line. */
 export function openLedgerWriter(
   { replicaName, ledger, limits }: Config,
   store: ObjectStore,
@@ -13,10 +13,11 @@ export function openLedgerWriter(
     store,
     replica: replicaName,
     maxLinger: ledger.maxLinger,
-    // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
+    // Half of the deliveries that can be in flight: when all of them wait for this segment, no further line comes to fill it.
     fullSegment: Math.ceil(limits.maxConcurrentDeliveries / 2),
     onSegment,
-    // A refusal or an access comes before the store is proven. The next run of `copy-store` would remove its segment, and leave a gap.
+    // A refusal or an access may be recorded before the store is proven. In an unfinished copy its segment would be removed by the next run
+    // of `copy-store`, which leaves a gap.
     admit: () => serveCopy(store),
   });
 }

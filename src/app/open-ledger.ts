@@ -12,45 +12,45 @@ import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js'
 import { wholeListings } from '../store/whole-listings.js';
 import { storeOptions } from './store/store-options.js';
 
-/** The store and what its ledger says: all that a command needs which only asks. */
+/** The store and a view of its ledger, for commands that only read. */
 export interface OpenLedger {
   readonly store: ObjectStore;
-  /** Reads nothing, and opens no index, before its first use. */
+  /** Opens the index at its first use. */
   readonly view: LedgerView;
   close(): Promise<void>;
 }
 
 export interface OpenLedgerOptions {
-  /** Place of the index, by the id of the store. */
+  /** Files of the index, by the id of the store. */
   readonly indexFiles: (storeId: string) => IndexFiles;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;
-  /** Start of the index, when it reaches further back than usual. */
+  /** Start of the index, when it must reach further back than `ledger.index.days`. */
   readonly since?: Date | undefined;
-  /** The store as the ledger and its reader ask it, such as one that gives up sooner. Default: as it is. */
-  readonly asked?: ((store: ObjectStore) => ObjectStore) | undefined;
+  /** Wraps the store, for example with shorter time-outs. Default: none. */
+  readonly wrapStore?: ((store: ObjectStore) => ObjectStore) | undefined;
   /** Each is called after every call of the store. Further ones may be added later. */
   readonly onStoreCall?: readonly OnStoreCall[];
-  /** What an operator should know of the store although nothing failed. */
+  /** Called with notices about the store that are not failures. */
   readonly onStoreNotice?: (message: string) => void;
-  /** Keys of objects that are there: a listing that lacks one fails. */
+  /** Keys of objects that are known to exist: a listing without one of them fails as partial. */
   readonly knownKeys?: () => readonly string[];
   /** Called when the index was opened. */
   readonly onIndexOpened?: ((place: IndexPlace) => void) | undefined;
 }
 
 const DAY = 86_400_000;
-/** Milliseconds that may pass until a command asks: `--since 30d` of 30 days is what the index of a receiver has. */
+/** Milliseconds of tolerance: `--since 30d` was computed a moment ago and must still match an index of 30 days. */
 const SLACK = 60_000;
 
-/** Nothing is written or asked before the first use. */
+/** Opens the store and a view of its ledger. Makes no request before the first use. */
 export async function openLedger(
   config: Config,
   {
     indexFiles,
     startIndex,
     since,
-    asked = (store) => store,
+    wrapStore = (store) => store,
     onStoreCall,
     onStoreNotice,
     knownKeys,
@@ -59,13 +59,13 @@ export async function openLedger(
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
   const checked = knownKeys ? wholeListings(opened, knownKeys) : opened;
-  const store = asked(onStoreCall ? measureStore(checked, onStoreCall) : checked);
+  const store = wrapStore(onStoreCall ? measureStore(checked, onStoreCall) : checked);
   const { days, maxBytes } = config.ledger.index;
   const reach = since === undefined ? 0 : Date.now() - since.getTime();
   const view = createLedgerView({
     store,
     retention: config.speech.retention,
-    // The index of a receiver reaches no further than it usually does.
+    // For a longer reach a command uses an index of its own: that of the receiver goes back `days` only.
     filesFor: reach < days * DAY + SLACK ? indexFiles : (storeId) => ({ path: indexFiles(storeId).path }),
     startIndex,
     subscribers: Object.keys(config.subscribers),
@@ -86,9 +86,9 @@ export async function openLedger(
 type FilesFor = (storeId: string) => IndexFiles;
 
 /**
- * The index of a service.
+ * Files of a service's index.
  *
- * @param cache folder for what this machine may forget; null: it has none
+ * @param cache cache directory of this machine; null without one
  */
 export function indexOfService({ ledger }: Config, cache: string | null): FilesFor {
   const { path } = ledger.index;
@@ -96,8 +96,8 @@ export function indexOfService({ ledger }: Config, cache: string | null): FilesF
 }
 
 /**
- * The index of a command: the one of a service that runs beside it; else one that commands share. They never write the file of a service,
- * which would find it in use at its start. A command takes no callbacks that a question could hold up, so that it needs no worker.
+ * Files of a command's index: it reads that of a service that runs on this machine, else one that commands share. Commands never write the
+ * file of a service, which would find it in use at its start. A command receives no callbacks, so its queries need no worker.
  */
 export function indexOfCommand(config: Config): Pick<OpenLedgerOptions, 'indexFiles' | 'startIndex'> {
   const cache = cacheFolder();

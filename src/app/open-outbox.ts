@@ -11,10 +11,10 @@ import type { OutboxObserver } from '../subscribers/outbox-observer.js';
 import type { OutboxTimes } from '../subscribers/subscriber-run.js';
 import type { StoreFailureLog } from './store/store-failure-log.js';
 
-/** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
+/** Milliseconds added to the drain delay for requests in flight. */
 const SAVING = 3_000;
 
-/** The subscribers of the configuration, with logs and metrics. */
+/** The outbox of a service, with logs and metrics. */
 export function openOutbox(
   config: Config,
   store: ObjectStore,
@@ -48,7 +48,7 @@ export function openOutbox(
           else log.info({ event: 'subscriber-answers', subscriber }, 'the subscriber accepts events again');
         },
       }),
-      // A sender tries again every two seconds.
+      // Through the failure log, because a sender retries every two seconds.
       delayed(subscriber, err, hour) {
         if (err instanceof StoreError) failures.failed('events-delayed', diagnose(err), { subscriber, hour });
         else log.warn({ event: 'events-delayed', subscriber, hour, err }, 'events are delayed');
@@ -65,7 +65,7 @@ const UNOBSERVED: OutboxObserver = {
   sending() {},
 };
 
-/** The same for a command, which reads what the store holds of subscribers, and sends single events. */
+/** The outbox of a command, which reads the status of subscribers and sends single events. */
 export function openCommandOutbox(config: Config, store: ObjectStore): Outbox {
   return createOutbox({
     store,

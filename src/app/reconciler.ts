@@ -12,23 +12,23 @@ import type { RecoveryParts } from '../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob, RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import type { JobRecord } from '../speech/wire.js';
 
-/** When runs begin by themselves. */
+/** Schedule of automatic runs. */
 interface RunSchedule {
   /** Milliseconds from the end of one run to the beginning of the next. */
   readonly interval: number;
-  /** In [0, 1); keeps replicas that started together from running together. Default `Math.random`. */
+  /** Jitter in [0, 1), so that replicas that started together do not run together. Default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** Reconciles in this process, one run at a time: on an interval, and when an operator asks. */
+/** Runs reconcile in this process, one run at a time: on an interval, and for operators. */
 export interface Reconciler extends ReconcileRuns {
-  /** Begins to run on an interval. A run of an operator that is under way then counts as one of these. */
+  /** Starts running on an interval. A run of an operator that is in progress counts as one of these runs. */
   repeat(schedule: RunSchedule): void;
-  /** Interrupts the current run and waits for its end. No other one begins. */
+  /** Interrupts the current run and waits for its end. No further run starts. */
   stop(): Promise<void>;
 }
 
-/** The first run begins at a random moment within this, so that a restart does not put recovery off. */
+/** The first run starts at a random time within this, so that restarts do not postpone recovery. */
 const FIRST_RUN_WITHIN = 60_000;
 
 /** @param failingJobs as in `ReconcileOptions` */
@@ -43,7 +43,7 @@ export function createReconciler(
   let current: { readonly progress: Progress; readonly ended: Promise<void> } | null = null;
   let last: EndedRun | null = null;
 
-  /** @param before what has to succeed first */
+  /** @param before must resolve before the run starts */
   function begin(actor: string | null, full: boolean, before: Promise<void>): Promise<void> {
     const progress = { startedAt: new Date().toISOString(), actor, checked: 0, recovered: 0, failed: 0 };
     const run = async () => {
@@ -62,7 +62,7 @@ export function createReconciler(
 
   return {
     state: () => ({ running: current && { ...current.progress }, last }),
-    async order({ actor, full }, record) {
+    async start({ actor, full }, record) {
       if (current !== null || stopping.signal.aborted) return false;
       const recorded = Promise.resolve().then(record);
       void begin(actor, full, recorded);
@@ -110,7 +110,7 @@ async function runOnce(
       since: full ? new Date(parts.clock() - parts.retention) : undefined,
       ...(failingJobs ? { failingJobs } : {}),
       onJob(job, record) {
-        note(progress, job);
+        countJob(progress, job);
         metrics.checked(job.outcome, job.region);
         logJob(parts, log, job, record);
       },
@@ -126,7 +126,7 @@ async function runOnce(
   }
 }
 
-function note(progress: Progress, { outcome }: RecoveredJob): void {
+function countJob(progress: Progress, { outcome }: RecoveredJob): void {
   progress.checked += 1;
   if (outcome === 'recovered' || outcome === 'conflict') progress.recovered += 1;
   if (outcome === 'failed') progress.failed += 1;
@@ -136,7 +136,7 @@ function isOk({ outcomes, faults }: RecoveryReport): boolean {
   return outcomes.failed === 0 && faults.length === 0;
 }
 
-/** Logs changes and failures. The report holds the rest. */
+/** Logs recovered jobs, conflicts and failures. The report has all jobs. */
 function logJob(
   parts: RecoveryParts,
   log: Logger,

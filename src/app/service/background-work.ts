@@ -19,7 +19,7 @@ import type { StoreFailureLog } from '../store/store-failure-log.js';
 /** Milliseconds between searches for stale uploads; each costs a listing. */
 const SWEEP_EVERY = 3_600_000;
 
-/** Milliseconds after which an upload is taken for abandoned; longer where a body may take longer. */
+/** Milliseconds after which an upload counts as abandoned; longer if a body may take longer. */
 export const SWEEP_AFTER = 86_400_000;
 
 interface BackgroundWorkOptions {
@@ -32,13 +32,13 @@ interface BackgroundWorkOptions {
   readonly reconciler: Reconciler;
   /** Whether the store was writable recently. */
   readonly isStoreReady: () => boolean;
-  /** Whether callbacks need the process: what can wait then waits. */
+  /** Whether callbacks need the process; background work then waits. */
   readonly isBusy: () => boolean;
 }
 
 export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
 
-/** What a replica does on its own: abort stale uploads, end what is old, reconcile, merge, send events. */
+/** Background work of a replica: abort stale uploads, remove expired objects, reconcile, merge, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
   const { config, parts, metrics, log, failures, outbox, reconciler } = options;
   const { store } = parts;
@@ -59,9 +59,9 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
     startSweeping(): void {
       sweeping = repeat(sweep, { interval: SWEEP_EVERY, firstWithin: 0 });
     },
-    /** A sweep in progress goes on to its end. */
+    /** A sweep in progress runs to its end. */
     stopSweeping: () => void sweeping?.stop(),
-    /** What writes like deliveries do, and like them has to wait until the store is proven. */
+    /** Starts the work that writes to the store, which must wait until the store is proven. */
     startWriting(): void {
       if (isExpiring(store) && Object.values(config.retention).some((period) => period !== null)) {
         started.push(sweepRegularly(regularSweep(options, store)));
@@ -96,7 +96,8 @@ function regularSweep(
       if (faults.length > 0) log.warn(event, 'not everything that is older than its retention was removed');
       else log.info(event, 'nothing older than its retention is left');
     },
-    onFault: (reason) => log.warn({ event: 'retention-failed', reason }, 'the retention was not looked at'),
+    onFault: (reason) =>
+      log.warn({ event: 'retention-failed', reason }, 'expired objects were not searched for'),
   };
 }
 

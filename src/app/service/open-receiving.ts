@@ -32,7 +32,7 @@ interface ReceivingParts {
 
 export type OpenReceiving = ReturnType<typeof openReceiving>;
 
-/** The public app with the way of a callback behind it, and what operators learn of refusals and errors. */
+/** The public app, the receiver behind it, and the logs of refusals and errors. */
 export function openReceiving({ config, limits, log, metrics, storage, replica }: ReceivingParts) {
   const { parts, erasures, failures, storeHealth } = storage;
   const { store, budget, archive, ledger } = parts;
@@ -63,7 +63,7 @@ export function openReceiving({ config, limits, log, metrics, storage, replica }
       refusals: refusals.ofCallbacks,
     }),
   });
-  /** Logs what nobody expected of a request: bugs, and the store's failures by their condition. */
+  /** Logs unexpected errors of a request: bugs, and store failures by their condition. */
   const onUnexpected = (error: unknown): void => {
     if (error instanceof StoreError)
       failures.failed('store-failed', { reason: error.message, condition: conditionOf(error) });
@@ -81,7 +81,7 @@ export function openReceiving({ config, limits, log, metrics, storage, replica }
   mountCallbacks(app, routes);
   mountHealth(app, replica.readiness);
   mountFallbacks(app, routes);
-  /** Whether callbacks need the process: what can wait then waits. */
+  /** Whether callbacks need the process; background work then waits. */
   const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
   return { app, sources, admission, isBusy, refusals, bounded, logRefusal, onUnexpected };
 }

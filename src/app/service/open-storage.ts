@@ -11,14 +11,14 @@ import type { ServiceOptions } from './service-options.js';
 
 export type OpenStorage = Awaited<ReturnType<typeof openStorage>>;
 
-/** Store, archive and ledger of a service, the memory that all bodies pass through, and what watches over the store. */
+/** Store, archive, ledger and outbox of a service, and the health checks of the store. */
 export async function openStorage(options: ServiceOptions, metrics: Metrics) {
-  const { config, log, memory = null, probe } = options;
+  const { config, log, cacheFolder = null, probe } = options;
   const onStoreCall: OnStoreCall[] = [metrics.store.called];
   const onSegment = [metrics.ledger.segmentWritten];
   let knownKeys = (): readonly string[] => [];
   const opening: OpenLedgerOptions = {
-    indexFiles: indexOfService(config, memory),
+    indexFiles: indexOfService(config, cacheFolder),
     startIndex: options.startIndex,
     onStoreCall,
     knownKeys: () => knownKeys(),
@@ -29,7 +29,7 @@ export async function openStorage(options: ServiceOptions, metrics: Metrics) {
   const { store, ledger } = parts;
   const erasures = createErasures(store);
   const failures = createStoreFailureLog(log);
-  const storeHealth = new StoreHealth(config, { store, erasures, ledger, log, failures, memory, probe });
+  const storeHealth = new StoreHealth(config, { store, erasures, ledger, log, failures, cacheFolder, probe });
   onStoreCall.push(storeHealth.called);
   knownKeys = () => [...ledger.lastSegments(), ...storeHealth.written()];
   const outbox = openOutbox(config, store, erasures, metrics.outbox, log, failures, options.outboxTimes);

@@ -33,7 +33,7 @@ interface PortsOptions {
   readonly log: Logger;
   readonly bounded: Pick<BoundedLog, 'write'>;
   readonly logRefusal: LogRefusal;
-  /** Ring that takes the sender's requests to the public port that are not valid HTTP. */
+  /** Ring for requests of senders to the public port that are not valid HTTP. */
   readonly refusals: Pick<RefusalRing, 'add'>;
   readonly isFromSender: MalformedSenderCheck;
 }
@@ -89,17 +89,17 @@ export function createPorts(options: PortsOptions) {
       opening = openBoth();
       return opening;
     },
-    /** Waits for `open` in flight, however it ends; tells whether the public port is open. */
+    /** Waits until `open` has settled; resolves to whether the public port is open. */
     async whenSettled(): Promise<boolean> {
       await opening?.catch(() => undefined);
       return servers.public.listening;
     },
-    /** Takes no new connections; cuts the rest when `deadline` settles. Resolves when no connection is left. */
+    /** Accepts no new connections; closes the rest when `deadline` settles. Resolves when no connection is left. */
     drain: (port: Port, deadline: Promise<unknown>) => drainServer(servers[port], deadline),
   };
 }
 
-/** Limits the connections of both ports; counts and logs those that are closed because of it. */
+/** Limits the connections of both ports; counts and logs the connections that are shed. */
 function limitBoth(
   servers: Readonly<Record<Port, Server>>,
   requests: Readonly<Record<Port, ConnectionRequests>>,

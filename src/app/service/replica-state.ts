@@ -1,11 +1,11 @@
 import type { Readiness } from '../../receive/health-routes.js';
 import type { StoreHealth } from '../store/store-health.js';
 
-/** How far a replica is between its start and its end. */
+/** Lifecycle state of a replica: loading, ready, draining. */
 export class ReplicaState {
-  /** Port of callbacks; null before it is open. */
+  /** The public port; null before it is open. */
   port: number | null = null;
-  /** Whether all of the program is loaded. */
+  /** Whether the whole program is loaded. */
   isLoaded = false;
   readonly #storeHealth: Pick<StoreHealth, 'readiness'>;
   readonly #draining = new AbortController();

@@ -14,14 +14,14 @@ export interface ServiceOptions {
   readonly adminTokens: Readonly<Record<string, AdminToken>>;
   /** Replaces fixed limits; for tests. */
   readonly limits?: Parameters<typeof serviceLimits>[1];
-  /** Folder in which this machine keeps the index and remembers its stores. Default: it has none. */
-  readonly memory?: string | null;
-  /** Opens the index. Default: in a worker; for tests, because starting one is most of what a small service costs. */
+  /** Cache directory of this machine, for the index and the ids of known stores. Default: none. */
+  readonly cacheFolder?: string | null;
+  /** Opens the index. Default: in a worker, whose start is most of the cost of a service in a test. */
   readonly startIndex?: StartIndex;
-  /** Probes the store at the start. Default: all of it; for tests of other things, as it is half of what a small service costs. */
+  /** Probes the store at the start. Default: the whole probe, which is half of the cost of a service in a test. */
   readonly probe?: StoreProofTarget['probe'];
-  /** Pauses of the senders to subscribers. Default: those of production; for tests. */
+  /** Times of the senders to subscribers, for tests. */
   readonly outboxTimes?: OutboxTimes;
-  /** Ends the process: the store was found to be unfit after the start. */
+  /** Ends the process, because the store was found unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }

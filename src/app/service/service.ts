@@ -18,13 +18,13 @@ export interface Listening {
   readonly notReady: string | null;
 }
 
-/** Milliseconds that aborted deliveries have to clean up, and the ledger to flush. */
+/** Milliseconds for aborted deliveries to clean up, and for the ledger to flush. */
 const ABORT_WAIT = 5_000;
 
 /** Milliseconds that the start waits for the proof of the store, which usually takes a fraction of a second. */
 const FIRST_VERDICT_WAIT = 3_000;
 
-/** Milliseconds that readiness waits for the index to be opened, so that all of the program is loaded: its disk may hang. */
+/** Milliseconds that readiness waits for the index to open, which loads the rest of the program; bounded, because its disk may hang. */
 const INDEX_WAIT = 5_000;
 
 interface ServiceParts {
@@ -47,11 +47,11 @@ export class Service {
   }
 
   /**
-   * Opens both ports, then proves the store in the background: until it is proven `/readyz` and callbacks are answered
-   * 503. Resolves when the replica is ready, or after `FIRST_VERDICT_WAIT` without a result.
+   * Opens both ports, then proves the store in the background: until it is proven, `/readyz` and callbacks are answered 503. Resolves when
+   * the replica is ready, or after `FIRST_VERDICT_WAIT` without a result.
    *
-   * Rejects when a port cannot be opened, and with `WeakStoreError` or `OtherStoreError` when the store turns out within that
-   * time to overwrite objects, or not to be the pinned one; when it turns out later, `onFatal` is called.
+   * Rejects when a port cannot be opened. Rejects with `WeakStoreError` or `OtherStoreError` when the proof finds within that time that the
+   * store overwrites objects or is not the pinned one; later, `onFatal` is called with that error.
    */
   async start(): Promise<Listening> {
     const { options, storage, replica, admin, background, ports } = this.#parts;
@@ -65,14 +65,14 @@ export class Service {
     await Promise.race([verdict, sleep(FIRST_VERDICT_WAIT, null, { ref: false })]);
     started = true;
     if (!replica.isDraining()) {
-      // Not before the store is marked: its index would be opened twice.
+      // Only after the store has its marker: the index is named by its id, and would be opened twice.
       admin.start();
       background.startSweeping();
     }
     return { ...addresses, store: storage.parts.store.location, notReady: replica.readiness().reason };
   }
 
-  /** Rejects with `WeakStoreError` or `OtherStoreError`; ends without being ready only when the service is stopped before. */
+  /** Rejects with `WeakStoreError` or `OtherStoreError`. Resolves without being ready only when the service is stopped first. */
   async #becomeReady(): Promise<void> {
     const { options, storage, replica, background } = this.#parts;
     if (!(await storage.storeHealth.prove()) || replica.isDraining()) return;
@@ -88,8 +88,8 @@ export class Service {
   }
 
   /**
-   * Drains: the replica is not ready at once, serves requests during the drain delay, then accepts no new ones. Deliveries
-   * and changes in flight may finish until the deadline; then connections are cut, uploads aborted, the ledger flushed.
+   * Drains: readiness ends at once, requests are served during the drain delay, then no new ones are accepted. Deliveries and changes in
+   * flight may finish until the deadline; then connections are closed, uploads aborted and the ledger flushed.
    */
   async stop(): Promise<void> {
     const { options, metrics, storage, replica, receiving, admin, background, ports } = this.#parts;
@@ -105,13 +105,13 @@ export class Service {
     admin.changes.close();
     const deadline = sleep(receiver.drainDeadline, null, { ref: false }).then(() => admission.cutShort());
     await ports.drain('public', deadline);
-    // Reads are cut off as soon as no change is in flight.
+    // Reads are aborted as soon as no change is in flight.
     await ports.drain('admin', Promise.race([admin.changes.whenEmpty(), deadline]));
     const others = [writingStopped, admin.stop(), storage.storeHealth.stop(), refusals.counter.stop()];
     const isDone = await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
     background.stopSweeping();
     for (const each of [bounded, metrics]) each.close();
-    // An S3 store closes at once, whatever waits for it.
+    // Last: an S3 store closes at once and fails requests in flight.
     const isClosed = await withinAbortWait([storage.parts.close()]);
     if (isDone && isClosed) return;
     const text = 'the store did not answer: work that waited for it was abandoned';
@@ -119,7 +119,7 @@ export class Service {
   }
 }
 
-/** False when the work has not ended in time: a store that hangs must not delay the end of the process. */
+/** Resolves to false when the work has not ended in time: a store that hangs must not delay the end of the process. */
 function withinAbortWait(work: readonly Promise<unknown>[]): Promise<boolean> {
   const ended = Promise.all(work).then(() => true);
   return Promise.race([ended, sleep(ABORT_WAIT, false, { ref: false })]);

@@ -21,7 +21,7 @@ interface FirstProofParts {
   readonly probe?: StoreProofTarget['probe'] | undefined;
 }
 
-/** The proof of the whole store that a replica needs once, before it stores anything. */
+/** Proves the whole store once, before the replica stores anything. */
 export class FirstProof {
   /** Why the store is not proven; null once it is. */
   fault: StoreFault | null = { reason: 'the store has not answered yet', condition: null };
@@ -41,7 +41,7 @@ export class FirstProof {
   }
 
   /**
-   * Attempts it until it succeeds. Resolves to false when it was stopped before.
+   * Retries until the proof succeeds. Resolves to false when it was stopped first.
    *
    * @param retryAfter milliseconds between attempts
    */
@@ -60,8 +60,10 @@ export class FirstProof {
       onFailure: (reason: string, condition: StoreCondition | null) => {
         this.fault = { reason, condition };
         this.#endFirst();
-        const inWords = `the store cannot be proven writable: ${reason}`;
-        failures.failed('store-probe', { reason: inWords, condition });
+        failures.failed('store-probe', {
+          reason: `the store cannot be proven writable: ${reason}`,
+          condition,
+        });
       },
     };
     try {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, parseJson } from '../../lib/text/parse-json.js';
 
-/** A store as this machine last saw it at an address. */
+/** The store that this machine last saw at an address. */
 interface KnownStore {
   readonly id: string;
   /** ISO 8601. */
@@ -15,11 +15,11 @@ const FILE = 'stores.json';
 const MAX_STORES = 20;
 
 /**
- * Remembers which store is at an address, in a folder that may be lost: one that vanished and came back empty would look new.
+ * Records which store is at an address in the cache directory, so that a store that was emptied does not look like a new one.
  *
- * @param folder null: nothing is remembered
+ * @param folder null: nothing is recorded
  * @param pinned the configuration names this id, so that it is the right one
- * @returns the store that was there before, which stays remembered; null when it is the same, or none is known
+ * @returns the different store that was at the address before, whose record stays; null if it is the same or none is known
  */
 export function rememberStore(
   folder: string | null,
@@ -40,12 +40,12 @@ export function rememberStore(
     });
     renameSync(temporary, file);
   } catch {
-    // A container may have no such folder: then nothing is remembered.
+    // Best effort: a container may have no writable cache directory.
   }
   return null;
 }
 
-/** The store that this machine last saw at an address; null when it remembers none. */
+/** The store that this machine last saw at an address; null without a record. */
 export function knownStore(folder: string | null, location: string): KnownStore | null {
   return folder === null ? null : (readKnown(join(folder, FILE)).get(location) ?? null);
 }

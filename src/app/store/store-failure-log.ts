@@ -9,10 +9,10 @@ export interface LoggedFailure {
 
 export type StoreFailureLog = ReturnType<typeof createStoreFailureLog>;
 
-/** Milliseconds between lines of one failure. An outage repeats it every few seconds. */
+/** Milliseconds between log lines of one failure, which repeats every few seconds during an outage. */
 const REPEATED_EVERY = 600_000;
 
-/** What differs in the reasons of one failure: keys, request ids, numbers. */
+/** Parts that vary in the reasons of one failure: keys, request ids, numbers. */
 const VARYING = /"[^"]*"|request id \S+|\S*\d\S*/g;
 
 /** @param clock milliseconds, monotonic */
@@ -23,8 +23,8 @@ export function createStoreFailureLog(
   const lastByName = new Map<string, { readonly failure: string; readonly at: number; repeated: number }>();
   return {
     /**
-     * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed, `of` what it failed for.
-     * The same failure again is counted, and logged with that number ten minutes after the last line.
+     * Logs the failure without a stack, because it is not a bug of this program. `event` is a fixed name of the operation, `of` its subject.
+     * Repetitions are counted, and logged with their number ten minutes after the last line.
      */
     failed(
       event: string,

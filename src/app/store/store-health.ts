@@ -26,7 +26,7 @@ import { createStoreIdentity, type StoreIdentity } from './store-identity.js';
 /** Longest pause between attempts to prove the store, in milliseconds. */
 const MAX_PROBE_PAUSE = 5_000;
 
-/** Milliseconds after which a prefix of a bucket is proven again that nothing was written to; the rights of a folder cost nothing. */
+/** Milliseconds after which a prefix of a bucket without writes is proven again; for a folder the check costs nothing. */
 const PLACE_PROVEN_FOR = 3_600_000;
 
 interface StoreHealthParts {
@@ -35,41 +35,41 @@ interface StoreHealthParts {
   readonly ledger: Pick<Ledger, 'fault'>;
   readonly log: Logger;
   readonly failures: StoreFailureLog;
-  /** Folder in which this machine remembers its stores; null: it does not. */
-  readonly memory: string | null;
+  /** Cache directory with the ids of known stores; null without one. */
+  readonly cacheFolder: string | null;
   /** Default: that of `storeProofTarget`. */
   readonly probe?: StoreProofTarget['probe'] | undefined;
 }
 
 /**
- * Whether the next callback can be stored. Everything that it needs is proven: at the start the store as a whole, then by a canary and
- * by each place that the receiver writes to; besides the clock and the ledger's writer are asked.
+ * Determines whether the next callback can be stored. The whole store is proven at the start, later a canary object and each prefix that
+ * the receiver writes to. The clock and the ledger writer are checked as well.
  */
 export class StoreHealth {
   readonly gate: StoreGate;
   readonly #config: Config;
   readonly #store: ObjectStore;
   readonly #ledger: Pick<Ledger, 'fault'>;
-  /** Milliseconds between attempts to prove the store, and least ones between proofs of places. */
+  /** Milliseconds between attempts to prove the store, and smallest pause between proofs of places. */
   readonly #pause: number;
   readonly #identity: StoreIdentity;
   readonly #first: FirstProof;
   readonly #places: ReturnType<typeof createPlaces>;
   readonly #canary: Canary;
-  /** Whether the last look found another store than the one that is pinned. */
+  /** Whether the last check found a store other than the pinned one. */
   #isOtherStore = false;
   /** When an object of the archive or the ledger was last written, by `performance.now`. */
   #wroteAt = Number.NEGATIVE_INFINITY;
 
   constructor(config: Config, parts: StoreHealthParts) {
-    const { store, ledger, log, failures, memory, probe } = parts;
+    const { store, ledger, log, failures, cacheFolder, probe } = parts;
     this.#config = config;
     this.#store = store;
     this.#ledger = ledger;
     this.#pause = Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE);
-    this.#identity = createStoreIdentity(store, config.store.id !== null, memory, log);
+    this.#identity = createStoreIdentity(store, config.store.id !== null, cacheFolder, log);
     this.#first = new FirstProof(config, { store, identity: this.#identity, log, failures, probe });
-    // A proof follows the canary of the interval, which others would read until the next one.
+    // Renews the canary at once, because other replicas read the report in it.
     this.#places = createPlaces(config, parts, this.#pause, () => this.#canary.renew());
     this.#canary = this.#createCanary(log);
     const isProven = () => this.#first.fault === null && !this.#isOtherStore;
@@ -85,7 +85,7 @@ export class StoreHealth {
     return this.#canary.status();
   }
 
-  /** What this replica wrote to prove the store. A folder of files may be read while a file takes the place of another. */
+  /** Keys of canaries that listings must show. Not for a file store, where a listing may run while a file is being replaced. */
   written(): readonly string[] {
     const isSeen = this.#store.location.startsWith('s3:') && this.status().lastSuccessAt !== null;
     return isSeen ? [this.canaryKey] : [];
@@ -113,19 +113,19 @@ export class StoreHealth {
   }
 
   /**
-   * Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. Rejects with
-   * `WeakStoreError` or `OtherStoreError`, once the canary is removed.
+   * Resolves to true when the store is proven and the canary was checked, to false after `stopProving`. Rejects with `WeakStoreError` or
+   * `OtherStoreError`, once the canary is removed.
    */
   async prove(): Promise<boolean> {
     this.#canary.start();
     const first = this.#canary.check();
     const isProven = await this.#first.prove(this.#pause).catch(async (error: unknown) => {
-      // This replica will not run. The others would report it silent.
+      // This replica will not run, and other replicas would report it as silent.
       await this.stop();
       throw error;
     });
     if (!isProven) return false;
-    // It began before the proof ended, and reports a replica that is not ready.
+    // The first check began before the proof ended, so its report says that this replica is not ready.
     await first;
     await this.#canary.check();
     await this.#checkPlaces();
@@ -141,7 +141,7 @@ export class StoreHealth {
     return this.#canary.stop();
   }
 
-  /** What is wrong with this replica's way to the store. */
+  /** Issues of this replica's connection to the store. */
   ownIssues(): ReportedIssue[] {
     if (this.#first.fault !== null) return [];
     const { replicaName: replica } = this.#config;
@@ -154,7 +154,7 @@ export class StoreHealth {
     ];
   }
 
-  /** What keeps this replica from being ready and is no issue of its own. */
+  /** A `not-ready` issue for a fault without an issue of its own. */
   #unnamedFault(): ReportedIssue[] {
     const found = this.#fault();
     if (found === null || this.ownIssues().some(({ level }) => level === 'failing')) return [];
@@ -171,18 +171,18 @@ export class StoreHealth {
   }
 
   /**
-   * Without callbacks no line shows that it has ended: a proof of its place does, and of what the store did not explain, such as answers
-   * 500, a canary besides.
+   * The last failure of the ledger writer. Without callbacks no further line shows that it is over, so a later proof of the ledger's prefix
+   * ends it; for a failure without a known condition, such as answers 500, also a later canary.
    */
   #ledgerFault(): StoreFault | null {
     const found = this.#ledger.fault();
-    // The clock is asked itself.
+    // The clock is checked directly.
     if (found === null || found.condition === 'clock') return null;
     const isOver = found.condition !== null || this.#canary.succeededSince(found.at);
     return isOver && this.#places.provenSince(LEDGER_FOLDER, found.at) ? null : found;
   }
 
-  /** The place without which no source can be stored; null when one can. */
+  /** The failed place without which no source can be stored; null while one can. */
   #stoppingPlace(): StoreFault | null {
     const found = this.#places.failures();
     const stopped = new Set(found.flatMap(({ place }) => place.sources));
@@ -191,7 +191,7 @@ export class StoreHealth {
     return { reason: `${first.place.prefix}: ${first.reason}`, condition: first.condition };
   }
 
-  /** While nothing at all can be written, each place would fail as well. */
+  /** Skipped while nothing can be written, because each place would fail as well. */
   async #checkPlaces(): Promise<void> {
     if (this.#first.fault === null && this.status().reason === null) await this.#places.check();
   }
@@ -199,7 +199,7 @@ export class StoreHealth {
   #createCanary(log: Logger): Canary {
     const { replicaName: replica, store: settings } = this.#config;
     return new Canary({
-      // A canary in an unfinished copy would keep `copy-store` from finishing it.
+      // A canary in an unfinished copy would prevent `copy-store` from finishing it.
       admit: async () => void (await assertFinished(this.#store)),
       identify: () => this.#identify(),
       store: this.#store,
@@ -236,7 +236,7 @@ function deniedIssue({ place, since, reason, condition }: PlaceFailure<StorePlac
     : issueOf('work-denied', { ...facts, work });
 }
 
-/** The places that the receiver writes to, whose changes are logged and reported. */
+/** Proofs of the places that the receiver writes to; logs changes. */
 function createPlaces(
   config: Config,
   { store, erasures, log }: Pick<StoreHealthParts, 'store' | 'erasures' | 'log'>,
@@ -265,13 +265,16 @@ function createPlaces(
 const FIRST_PROOF = 10_000;
 
 /**
- * Nothing is tried while these last. A store that is away would keep each callback waiting until its time-outs, and one that replaces
- * objects would lose one. What else is wrong is answered at once, and the first callback that is stored shows that it has ended.
+ * Conditions that close the gate. Callbacks to an unreachable store would wait for its time-outs, and a store that overwrites objects
+ * would lose one. Under other conditions the store answers at once, and the first stored callback shows that they have ended.
  */
-const CLOSING: ReadonlySet<StoreCondition | null> = new Set<StoreCondition>(['unreachable', 'overwrites']);
+const GATE_CLOSING: ReadonlySet<StoreCondition | null> = new Set<StoreCondition>([
+  'unreachable',
+  'overwrites',
+]);
 
 /**
- * Decides which callbacks are answered 503 without a call of the store.
+ * Decides whether callbacks are answered 503 without a call of the store.
  *
  * @param tried settles when the first attempt to prove the store has ended
  * @param isProven whether the store is proven, and the one that is pinned
@@ -294,7 +297,7 @@ export function createStoreGate(
     refusal() {
       if (!isProven()) return unavailableProblem();
       if (clockFault(store.clockOffset()) !== null) return clockProblem();
-      const isClosing = CLOSING.has(canary.complaint?.condition ?? null);
+      const isClosing = GATE_CLOSING.has(canary.complaint?.condition ?? null);
       return isClosing && !canary.isWritable() ? unavailableProblem() : null;
     },
   };

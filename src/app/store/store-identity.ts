@@ -7,19 +7,19 @@ import { rememberStore } from './known-stores.js';
 export type StoreIdentity = ReturnType<typeof createStoreIdentity>;
 
 /**
- * Which store is at the configured place: an emptied bucket, or another one, would be filled as if nothing had happened.
+ * Watches the id of the store, so that an emptied or different bucket is reported instead of being filled silently.
  *
  * @param isPinned whether the configuration names the id that the store must have
- * @param memory folder in which this machine remembers its stores; null: it does not
+ * @param cacheFolder directory with the ids of known stores; null without one
  */
 export function createStoreIdentity(
   store: Pick<ObjectStore, 'location' | 'identity' | 'begin'>,
   isPinned: boolean,
-  memory: string | null,
+  cacheFolder: string | null,
   log: Pick<Logger, 'warn'>,
 ) {
   let known: { readonly id: string; seenAt: string } | null = null;
-  /** The one that is there now, when it is not the known one; null: one without a marker. */
+  /** The store found last, if it is not the known one; its id is null without a marker. */
   let other: { readonly id: string | null } | null = null;
   let atStart: readonly ReportedIssue[] = [];
 
@@ -42,13 +42,13 @@ export function createStoreIdentity(
           { event: 'store-begun', store: id },
           `nothing was stored at ${location} before: if something was, ${BRING_BACK}`,
         );
-      const before = rememberStore(memory, { location, id, pinned: isPinned });
+      const before = rememberStore(cacheFolder, { location, id, pinned: isPinned });
       if (before === null) return;
       atStart = [issueOf('store-replaced', { was: before.id, is: id, seenAt: before.seenAt })];
       warn({ store: id, before });
     },
 
-    /** Looks again. Throws `StoreGoneError` and `OtherStoreError` for a store that is not the one that is pinned, and nothing else. */
+    /** Reads the id again. Throws only `StoreGoneError` and `OtherStoreError`, for a store that is not the pinned one. */
     async check(): Promise<void> {
       if (known === null) return;
       const found = await store.identity().catch(notThisStore);
@@ -72,7 +72,7 @@ export function createStoreIdentity(
 
 const UNKNOWN = Symbol('unknown');
 
-/** A marker that cannot be read says nothing: whether the store works is found by writing to it. */
+/** An unreadable marker proves nothing: the canary shows whether the store works. */
 function notThisStore(error: unknown): typeof UNKNOWN | StoreError {
   return error instanceof StoreGoneError || error instanceof OtherStoreError ? error : UNKNOWN;
 }

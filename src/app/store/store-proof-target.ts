@@ -4,7 +4,7 @@ import { serveCopy } from '../../store/probe/copy-mark.js';
 import { probeStore } from '../../store/probe/probe-store.js';
 import type { StoreProofTarget } from '../../store/probe/store-proof.js';
 
-/** What the configuration asks of the store before it is trusted. */
+/** The proof that the configuration requires of the store. */
 export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore): StoreProofTarget {
   return {
     location: store.location,

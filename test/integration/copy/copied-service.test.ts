@@ -187,7 +187,7 @@ describe('two buckets', () => {
         stderr: '',
         code: 0,
         stdout: expect.stringMatching(
-          /new age.* end what was copied today: data on \d{4}-\d\d-\d\d \(30 days\)/,
+          /new age.* expire what was copied today: data on \d{4}-\d\d-\d\d \(30 days\)/,
         ),
       });
       const signers = (place: Place) =>

@@ -166,10 +166,10 @@ describe('runs that an operator orders', () => {
       asked();
       return gate;
     });
-    expect(await runner.order(anna, recorded)).toBe(true);
+    expect(await runner.start(anna, recorded)).toBe(true);
     await isAsked;
     expect(runner.state()).toMatchObject({ running: { actor: 'anna', checked: 0 }, last: null });
-    expect(await runner.order({ actor: 'ben', full: true }, recorded)).toBe(false);
+    expect(await runner.start({ actor: 'ben', full: true }, recorded)).toBe(false);
     // Due at once: it joins the run of the operator.
     runner.repeat({ interval: HOUR, random: () => 0 });
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -184,16 +184,16 @@ describe('runs that an operator orders', () => {
   it('do not begin when they cannot be recorded, and leave the way free for the next one', async () => {
     const runner = reconciler();
     const failing = () => Promise.reject(new StoreError('create', 'no'));
-    await expect(runner.order(anna, failing)).rejects.toThrow(StoreError);
+    await expect(runner.start(anna, failing)).rejects.toThrow(StoreError);
     await until(async () => runner.state().running === null);
     expect(runner.state().last).toBeNull();
-    expect(await runner.order(anna, recorded)).toBe(true);
+    expect(await runner.start(anna, recorded)).toBe(true);
     await runner.stop();
   });
 
   it('do not begin when the process ends', async () => {
     const runner = reconciler();
     await runner.stop();
-    expect(await runner.order(anna, recorded)).toBe(false);
+    expect(await runner.start(anna, recorded)).toBe(false);
   });
 });

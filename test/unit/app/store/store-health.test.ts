@@ -33,7 +33,7 @@ function healthOf(
     ledger: { fault },
     log,
     failures: { failed: () => undefined },
-    memory: null,
+    cacheFolder: null,
     probe,
   });
 }

@@ -55,7 +55,7 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   try {
     const archive = await openArchiveParts(config, indexOfCommand(config));
     try {
-      // An unusable store is found before the session.
+      // Finds an unusable store before the session.
       await proveStore(storeProofTarget(config, archive.store));
       await captureInto(archive, audio, plan, flags);
     } finally {
@@ -87,7 +87,7 @@ async function captureInto(
     session.on('Warning', ({ type, reason }) =>
       screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
     );
-    // Any end of the session ends the reading, even while a pipe delivers nothing.
+    // Reading stops when the session ends, even while a pipe delivers nothing.
     const over = new AbortController();
     session.on('state', () => over.abort());
     const chunks = readAudio(audio.stream, AbortSignal.any([interrupts.stop, over.signal]));

@@ -27,7 +27,7 @@ export function createCommand(): Command {
     });
 }
 
-/** One after the other: repeated after a failure, the command goes on. */
+/** Chooses one after the other. Run again after a failure, the command continues. */
 function choose(jobId: string, keys: readonly string[], reason: string): Promise<LedgerLine[]> {
   return withLedgerWriter(false, async ({ config, ...work }) => {
     const { keyPrefixes } = config;

@@ -12,10 +12,10 @@ import { conditionOf } from '../store/store-condition.js';
 import { copiedAges } from './copy/copied-ages.js';
 import { formatCopyReport } from './copy/format-copy-report.js';
 import { type BothOptions, type BothStores, openBothStores, optionsOfBoth } from './copy/open-both-stores.js';
-import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines, printNotes } from './shared/format/print.js';
 import { type Running, runOnStore } from './shared/on-store/run-on-store.js';
+import { reasonUnlessUsage } from './shared/report-unreadable-store.js';
 
 interface Options {
   readonly fromConfig?: string;
@@ -87,7 +87,7 @@ async function run(
   const fault = await copyFault(from, to, canaryAge);
   if (fault !== null) throw new UsageError(fault);
   if (!(await hasContent(from))) return null;
-  // The probe must neither begin a store where there is nothing to copy nor end the state of a copy.
+  // Without `identify`: the probe must neither create a marker when there is nothing to copy nor finish an unfinished copy.
   await proveStore({ ...storeProofTarget(config, to), identify: async () => {} });
   return copyStore({
     from,

@@ -30,11 +30,11 @@ interface Options extends Omit<DeliveryQuery, 'job' | 'since' | 'until' | 'witho
   readonly json?: true;
 }
 
-/** Lines that the reader gives at once. */
+/** Lines per page of the view. */
 const PAGE = 500;
-/** Lines of a table, unless more are asked for. */
+/** Default number of lines of a table. */
 const SHOWN = 50;
-/** Lines of an export: those of CSV are in memory until the names of all contexts are known. */
+/** Bounds an export, because CSV lines stay in memory until the names of all contexts are known. */
 const MOST_LINES = 1_000_000;
 
 export function createCommand(): Command {
@@ -90,7 +90,7 @@ interface SearchEnd {
   readonly index: IndexExtent;
 }
 
-/** Newest first, as many at a time as the reader gives. */
+/** Matching lines, newest first, page by page. */
 async function* linesOf(
   view: LedgerView,
   query: DeliveryQuery,
@@ -119,22 +119,22 @@ async function print(search: Search, progress: Progress, options: Options): Prom
   const { csv, json } = options;
   const { isCut, index } = await (json ? printAsJson : csv ? printAsCsv : printAsTable)(search, progress);
   const isExport = Boolean(csv || json);
-  // What is older than the last line of a table that was cut is not asked for.
+  // For a truncated table, lines before the index do not matter.
   const asked = {
     since: isCut ? extentStart(index) : options.since?.getTime(),
     until: options.until?.getTime(),
   };
-  const lack = notIndexedInWords(index, asked);
-  if (isExport ? isCut || lack !== null : isLacking(index, asked)) process.exitCode = EXIT.incomplete;
+  const gap = notIndexedInWords(index, asked);
+  if (isExport ? isCut || gap !== null : hasGap(index, asked)) process.exitCode = EXIT.incomplete;
   printNotes(
     ...(isCut ? [cutNote(options)] : []),
-    ...(lack === null ? [] : [lack]),
+    ...(gap === null ? [] : [gap]),
     ...(options.outcome === 'refused' && !isExport ? [NOT_RECORDED] : []),
   );
 }
 
-/** A table without a beginning asks for all that the index has; an export for all that there is. */
-function isLacking(index: IndexExtent, { since = extentStart(index) }: TimeWindow): boolean {
+/** Whether the index has a gap in the range of a table, which without `--since` begins where the index does. */
+function hasGap(index: IndexExtent, { since = extentStart(index) }: TimeWindow): boolean {
   return notIndexedInWords(index, { since }) !== null;
 }
 

@@ -35,7 +35,7 @@ export function createCommand(): Command {
     });
 }
 
-/** Refuses options that would be ignored silently without --url. */
+/** Rejects options that would be ignored without --url. */
 function checkOptions({ url, source, credential }: Options): void {
   if (url !== undefined || (source === undefined && credential === undefined)) return;
   throw new UsageError('--source and --credential need --url <public address>');

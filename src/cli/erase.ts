@@ -29,7 +29,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** Ids that one run takes. */
+/** Ids accepted by one run. */
 const MAX_GIVEN = 10_000;
 const NOTHING: FoundJobs = { jobIds: [], unclear: [], faults: [] };
 /** Jobs that a preview lists. */
@@ -69,7 +69,7 @@ function readContextOptions(pairs: readonly string[]): DeliveryContext {
   return context;
 }
 
-/** Callbacks whose value was left out are found by its name, and erased by the ids of their jobs. */
+/** For an invalid value: callbacks with such a value were stored without it, and are found by its name. */
 function adviceFor(pair: string): string {
   const [, name] = /^([^=]+)=./.exec(pair) ?? [];
   if (name === undefined || !CONTEXT_NAME.test(name)) return '';
@@ -101,11 +101,11 @@ async function run(
   const found = names.length === 0 ? NOTHING : await jobsOfContext(store, context);
   const named = new Set(given);
   const unclear = found.unclear.filter((jobId) => !named.has(jobId));
-  let looked = 0;
+  let checked = 0;
   const jobIds = [...new Set([...given, ...found.jobIds])];
   const onJob = () => {
-    looked += 1;
-    progress.show(`looking at ${looked} of ${jobIds.length} jobs`);
+    checked += 1;
+    progress.show(`checked ${checked} of ${jobIds.length} jobs`);
   };
   const inLedger = new Set(found.jobIds);
   const jobs = await previewErasure(search, jobIds, { inLedger, onJob });
@@ -138,7 +138,7 @@ async function run(
   process.exitCode = exitCodeOf(lines, found);
 }
 
-/** Beside JSON it is said on standard error: which jobs an erasure by context cannot have found concerns a program, too. */
+/** With --json the notes go to standard error: jobs that an erasure by context cannot have found concern a program, too. */
 function printFor({ json }: Options, lines: readonly string[]): void {
   if (json) printNotes(...lines);
   else printLines(lines);
@@ -151,7 +151,7 @@ function exitCodeOf(lines: readonly ErasureLine[], { faults }: FoundJobs): numbe
     : EXIT.ok;
 }
 
-/** A misspelt id would bar a job that is still to come, and look like a success. */
+/** An erasure of a misspelt id would look like a success, and block a future job with that id. */
 function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void {
   const unknownIds = jobs.filter(({ state }) => state === 'unknown').map(({ jobId }) => jobId);
   if (unknown || unknownIds.length === 0) return;
@@ -161,7 +161,7 @@ function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void 
   );
 }
 
-/** Asks a person, because erasing cannot be undone. Throws `UsageError` when there is none, or the answer is no. */
+/** Asks for confirmation, because erasing cannot be undone. Throws `UsageError` without a terminal, or when the answer is no. */
 async function confirm(lines: readonly string[]): Promise<void> {
   process.stderr.write(lines.map((line) => `${terminalText(line)}\n`).join(''));
   if (!process.stdin.isTTY || !process.stderr.isTTY)

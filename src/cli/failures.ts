@@ -39,9 +39,9 @@ export function createCommand(): Command {
     .option('--cursor <text>', 'continue an earlier list')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
-      const { page, ...shown } = await withLedger((work) => listFailures(work, options));
+      const { page, ...basis } = await withLedger((work) => listFailures(work, options));
       if (options.json) printJson(page);
-      else printLines(formatFailures(page, shown));
+      else printLines(formatFailures(page, basis));
     });
 }
 
@@ -55,9 +55,9 @@ async function listFailures(work: LedgerWork, options: Options) {
   await rejectUnknownNames(filters, filterNamesOf(config), view);
   const query = { ...filters, cause, since: since?.getTime() };
   const page = await view.openFailures({ ...query, limit, cursor });
-  const looked = `${view.status().rows} ledger lines in ${store.location}`;
+  const readFrom = `${view.status().rows} ledger lines in ${store.location}`;
   const isFiltered = [outcome, source, region, cause, since].some((value) => value !== undefined);
-  return { page, looked, isFiltered, canRefetch: canAskService(config) };
+  return { page, readFrom, isFiltered, canRefetch: canAskService(config) };
 }
 
 const COLUMNS: readonly TextColumn<FailureLine>[] = [
@@ -72,14 +72,14 @@ const COLUMNS: readonly TextColumn<FailureLine>[] = [
   ['REASON', 0, ({ reason }) => reasonInWords(reason) ?? '-'],
 ];
 
-interface Shown {
-  /** What was read, so that a mistyped store does not look like good news. */
-  readonly looked: string;
+interface ListBasis {
+  /** Number of lines and store, so that a mistyped store does not look like good news. */
+  readonly readFrom: string;
   readonly isFiltered: boolean;
   readonly canRefetch: boolean;
 }
 
-function formatFailures(page: FailurePage, { looked, isFiltered, canRefetch }: Shown): string[] {
+function formatFailures(page: FailurePage, { readFrom, isFiltered, canRefetch }: ListBasis): string[] {
   const { failures, causes, counts, nextCursor, since, index } = page;
   const note = notIndexedInWords(index, { since: Date.parse(since) });
   const notes = note === null ? [] : [note];
@@ -87,7 +87,7 @@ function formatFailures(page: FailurePage, { looked, isFiltered, canRefetch }: S
   if (total === 0) {
     const all = note === null ? 'No job is failing' : 'No failing job was found';
     const found = isFiltered ? 'No failing job matches' : all;
-    return [`${found}, by ${looked}.`, ...notes];
+    return [`${found}, by ${readFrom}.`, ...notes];
   }
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   return [

@@ -73,34 +73,38 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Exit codes that say more than done, failed and wrong usage. */
+/** Further exit codes of each command, besides done, failed and wrong usage. */
 const EXIT_CODES: Readonly<Record<string, readonly string[]>> = {
   reconcile: ['3  jobs that can never be recovered', '4  jobs failed, or a region could not be listed'],
   refetch: ['3  the job can never be recovered', '4  the job failed, or its region could not be asked'],
   replay: ['4  an item failed, or the replay was interrupted'],
-  verify: ['3  something is missing or damaged', '4  it could not look everywhere, or not at all'],
+  verify: ['3  something is missing or damaged', '4  not everything could be checked'],
   merge: [
     '1  nothing to merge',
     '3  an hour failed, something is lost or damaged, or interrupted',
-    '4  the store could not be looked at',
+    '4  the store could not be read',
   ],
   status: [
     '0  all is well',
-    '1  a warning, or not everything could be looked at',
+    '1  a warning, or not everything could be checked',
     '2  a failure that needs action now',
   ],
   job: [
     '0  nothing has to be done',
     '1  nothing is stored or known of the job',
-    '2  somebody has to act; the steps are printed',
+    '2  an operator has to act; the steps are printed',
   ],
   transcript: [
     '1  there is no such transcript',
-    '3  the bytes broke off or are not those on record',
-    '4  the store could not be looked at',
+    '3  the bytes are truncated or differ from the recorded hash',
+    '4  the store could not be read',
   ],
   deliveries: ['4  the index lacks lines that were asked for, or an export has not all that match'],
-  summary: ['1  nothing was found', '3  not all could be counted, which is named', '4  it could not look'],
+  summary: [
+    '1  nothing was found',
+    '3  not everything could be counted; the gaps are named',
+    '4  the store could not be read',
+  ],
   acknowledge: ['2  the ledger has no line of the job'],
   choose: ['2  no such key, or another operator is choosing'],
   import: ['4  the bytes became a conflict'],
@@ -136,7 +140,7 @@ export function completeHelp(command: Command): Command {
     );
 }
 
-/** The codes that all commands have, with those of this command in their place. */
+/** The common exit codes, overridden and extended by those of the command. */
 function exitCodesOf(name: string): string[] {
   const own = EXIT_CODES[name] ?? [];
   const common = COMMON_EXIT_CODES.filter((line) => !own.some((each) => each[0] === line[0]));

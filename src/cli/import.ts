@@ -61,8 +61,8 @@ async function importFiles(
 }
 
 /**
- * Files may come from the folder of another store, or from a copy of it: what was erased there stays erased. Throws `UsageError` for a
- * job that has a mark above any of its files.
+ * Throws `UsageError` if a folder above any of the files has a mark of erasure for the job: files may come from the folder of another
+ * store, and a job erased there stays erased.
  */
 async function rejectErasedThere(jobId: string, files: readonly string[]): Promise<void> {
   const folders = new Set(files.flatMap((file) => foldersAbove(resolve(file))));
@@ -75,7 +75,7 @@ async function rejectErasedThere(jobId: string, files: readonly string[]): Promi
   }
 }
 
-/** Whether a file is in the layout of a store: somebody may be importing a whole store, job by job. */
+/** Whether a path has the layout of a store: a whole store may be imported job by job. */
 function isCopyOfStore(jobId: string, files: readonly string[]): boolean {
   return files.some((file) => resolve(file).includes(`/jobs/${jobId}/`));
 }
@@ -85,7 +85,7 @@ function foldersAbove(path: string): string[] {
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
-/** The files in the place of an upload form. Throws `UsageError` for what is no file. */
+/** Presents the files as an upload form. Throws `UsageError` for a path that is not a file. */
 async function openForm(
   files: readonly string[],
   { otherJob, ...others }: Omit<Options, 'json'>,
@@ -112,7 +112,7 @@ async function openForm(
 async function sizeOf(path: string): Promise<number> {
   const found = await stat(path).catch(() => null);
   if (found?.isFile()) return found.size;
-  throw new UsageError(`${path} is no file that can be read`);
+  throw new UsageError(`${path} is not a readable file`);
 }
 
 function formatImport({ jobId, outcome, items }: Taken): string[] {

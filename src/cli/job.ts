@@ -22,10 +22,10 @@ interface Answer {
   readonly jobId: string;
   /** Null for a job that is unknown. */
   readonly job: Job | null;
-  /** What the service said of an unknown job. */
+  /** Answer of the service for an unknown job. */
   readonly serviceAnswer: NoRecord;
   readonly bodies: readonly ListedBody[];
-  /** Jobs that the text fits, where nothing has this id. */
+  /** Jobs that match the text, when no job has this id. */
   readonly found: JobMatches | null;
 }
 
@@ -54,27 +54,27 @@ async function answerOf(work: RecoveryWork, text: string): Promise<Answer & { re
   const { signal, progress } = work;
   progress.show('reading the ledger');
   const parts = partsOf(work);
-  const answer = isJobId(text) ? await look(parts, text, signal) : null;
+  const answer = isJobId(text) ? await inspect(parts, text, signal) : null;
   if (answer?.job) return { ...answer, location };
   progress.show('searching for jobs that fit');
   await parts.fresh();
   const found = await findJobs({ ...parts, names: filterNamesOf(work.config) }, text, null);
   const [only, another] = found.jobs;
   if (only !== undefined && another === undefined)
-    return { ...(await look(parts, only.jobId, signal)), location };
+    return { ...(await inspect(parts, only.jobId, signal)), location };
   const serviceAnswer = answer?.serviceAnswer ?? 'not-asked';
   return { jobId: text, job: null, serviceAnswer, bodies: [], found, location };
 }
 
-type LookParts = Omit<InspectParts, 'view'> & {
+type InspectJobParts = Omit<InspectParts, 'view'> & {
   readonly view: LedgerView;
   readonly quarantine: QuarantineStore;
 };
 
-/** Milliseconds to wait for the service: more than a page does, because nothing asks again. */
+/** Milliseconds to wait for the service; longer than the page, which asks again. */
 const RECORD_WITHIN = 30_000;
 
-function partsOf({ config, parts, view }: RecoveryWork): LookParts {
+function partsOf({ config, parts, view }: RecoveryWork): InspectJobParts {
   const { store, retained, retention } = parts;
   return {
     store,
@@ -90,7 +90,7 @@ function partsOf({ config, parts, view }: RecoveryWork): LookParts {
   };
 }
 
-async function look(parts: LookParts, jobId: string, signal: AbortSignal): Promise<Answer> {
+async function inspect(parts: InspectJobParts, jobId: string, signal: AbortSignal): Promise<Answer> {
   const found = await inspectJob(parts, jobId);
   const query = { job: jobId, state: 'all', limit: 100, signal } as const;
   const { quarantine: bodies } = await listQuarantine(parts, query);

@@ -4,13 +4,13 @@ import { loadConfig } from '../config/config.js';
 import { createMerger } from '../ledger/merge/merge.js';
 import type { MergeReport } from '../ledger/merge/merge-report.js';
 import { plural } from '../lib/text/plural.js';
-import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { readTime } from './shared/options/read-time.js';
+import { reportUnreadableStore } from './shared/report-unreadable-store.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
-/** Segments read at once. Twice as many as in the service, where callbacks need the connections too. */
+/** Segments read at once: twice as many as in the service, where callbacks need the connections, too. */
 const CONCURRENCY = 32;
 
 const NOTHING = 'No hour had anything to merge.';
@@ -35,7 +35,7 @@ export function createCommand(): Command {
       if (options.all && options.since) throw new UsageError('--all and --since exclude each other');
       const report = await withRecovery(loadConfig('store'), { dryRun: false }, (work) =>
         run(work, options),
-      ).catch(couldNotLook);
+      ).catch(reportUnreadableStore);
       if (report === null) return;
       if (options.json) printJson(report);
       else printLines(formatReport(report, options));

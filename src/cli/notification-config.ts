@@ -49,7 +49,7 @@ export function createCommand(): Command {
     });
 }
 
-/** What is right for the service, and yet may not be meant. */
+/** Notes on entries that the service accepts and that may not be intended. */
 function notesOn(
   { context, credentials }: Config['sources'][string],
   options: Options,

@@ -42,7 +42,7 @@ async function run(work: RecoveryWork, options: Options): Promise<RecoveryReport
     await view.untilComplete();
     return view.failingJobs();
   };
-  let looked = 0;
+  let checked = 0;
   let fetched = 0;
   return reconcile(parts, {
     since: options.since,
@@ -50,9 +50,9 @@ async function run(work: RecoveryWork, options: Options): Promise<RecoveryReport
     signal,
     failingJobs,
     onJob({ outcome }) {
-      looked += 1;
+      checked += 1;
       if (outcome === 'recovered' || outcome === 'conflict') fetched += 1;
-      progress.show(`${looked} jobs checked, ${fetched} recovered`);
+      progress.show(`${checked} jobs checked, ${fetched} recovered`);
     },
   });
 }

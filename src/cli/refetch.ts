@@ -40,7 +40,7 @@ export function createCommand(): Command {
 }
 
 function adviceFor(text: string): string {
-  return `If ${text} is your own reference and not the id of a job, or mistyped: transcript-receiver job ${text} finds the job, or says what to do`;
+  return `If ${text} is mistyped, or your own reference rather than the id of a job: transcript-receiver job ${text} finds the job, or says what to do`;
 }
 
 function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {

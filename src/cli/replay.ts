@@ -109,7 +109,7 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   }
 }
 
-/** What a replay works on. */
+/** Singular and plural of the items of a replay. */
 const ITEMS = {
   refetch: ['job', 'jobs'],
   release: ['body', 'bodies'],

@@ -7,7 +7,7 @@ import { printNotes } from './shared/format/print.js';
 
 type LoadCommand = () => Promise<{ readonly createCommand: () => Command }>;
 
-/** Each command is one file, loaded only when it is needed, so that starting is fast: its description is here. */
+/** Each command is a file that is loaded only when it runs, so that the start is fast; hence the descriptions are here. */
 export const COMMANDS: Readonly<Record<string, readonly [description: string, load: LoadCommand]>> = {
   serve: ['receive callbacks until a signal (default)', () => import('./serve.js')],
   reconcile: [
@@ -24,19 +24,19 @@ export const COMMANDS: Readonly<Record<string, readonly [description: string, lo
     () => import('./status.js'),
   ],
   job: [
-    'show what is known of a job, where its transcript is, what the service says, and what to do',
+    'show the state of a job, where its transcript is, the record of the service, and what to do',
     () => import('./job.js'),
   ],
   transcript: [
-    "print a job's transcript or save it; the ledger keeps that it was read",
+    "print a job's transcript or save it; the ledger records the access",
     () => import('./transcript.js'),
   ],
   deliveries: [
-    'list what arrived and what became of it, newest first, by the filters of the page',
+    'list deliveries and their outcomes, newest first, by the filters of the page',
     () => import('./deliveries.js'),
   ],
   summary: [
-    'count what arrived: deliveries, bytes, durations and what was wrong, of any time and group',
+    'count deliveries, bytes, durations and failures, of any time and group',
     () => import('./summary.js'),
   ],
   failures: [
@@ -53,7 +53,7 @@ export const COMMANDS: Readonly<Record<string, readonly [description: string, lo
   ],
   quarantine: ['list the bodies that could not be decoded, newest first', () => import('./quarantine.js')],
   dismiss: [
-    'settle a quarantined body that need not be released; it stays until its retention ends it',
+    'settle a quarantined body that need not be released; it stays until it expires',
     () => import('./dismiss.js'),
   ],
   acknowledge: [

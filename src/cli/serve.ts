@@ -42,7 +42,7 @@ async function serve(): Promise<void> {
     log,
     version: packageVersion(),
     adminTokens,
-    memory: cacheFolder(),
+    cacheFolder: cacheFolder(),
     onFatal,
   });
   stopOnSignal(service, log);
@@ -51,7 +51,7 @@ async function serve(): Promise<void> {
   );
   try {
     const listening = await service.start();
-    // Loading the program makes the young generation grow to its largest size, which V8 gives back only so: 14 MB.
+    // Loading the program grows the young generation to its largest size; only this makes V8 return the 14 MB.
     globalThis.gc?.({ type: 'major', flavor: 'last-resort' });
     announce(config, listening, adminTokens, log);
   } catch (error) {
@@ -84,7 +84,7 @@ function announce(config: Config, listening: Listening, tokens: AdminTokens, log
   if (isDevelopment()) {
     const callbackBase = config.receiver.publicUrl ?? receiverUrl;
     const text = welcome({ ...listening, callbackBase, sources: config.sources, startToken });
-    // Log lines wait for one another: without this they would come after the text that they scroll away.
+    // Log lines are written asynchronously: without the flush they would follow the text and scroll it away.
     log.flush(() => process.stdout.write(text));
   } else if (startToken !== undefined) {
     showLink(dashboardLink({ adminUrl, startToken }), log);
@@ -122,13 +122,13 @@ function writeLinkFile(link: string) {
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** The first signal drains, the second ends at once: not a second SIGHUP, which shell and terminal each send. */
+/** The first signal drains, the second ends at once; a second SIGHUP does not, because shell and terminal each send one. */
 function stopOnSignal(service: Service, log: Logger): void {
   let stopping = false;
   handleSignals((signal) => {
     if (stopping) return signal === 'SIGHUP' ? undefined : log.flush(() => process.exit(1));
     stopping = true;
-    // The end of the worker of the index is waited for and does not keep the process alive, nor do most timers.
+    // Keeps the process alive: the worker of the index and most timers do not.
     setInterval(() => {}, 1000);
     log.info({ event: 'draining', signal }, 'draining; a second signal ends at once');
     service.stop().then(
@@ -144,7 +144,7 @@ function stopOnSignal(service: Service, log: Logger): void {
   });
 }
 
-/** Loaded where a person reads: production writes JSON. */
+/** Loaded only for a terminal: production writes JSON. */
 async function prettyFormat(): Promise<(line: string) => string> {
   return (await import('../observe/format-pretty.js')).formatPretty;
 }

@@ -98,7 +98,7 @@ async function simulate(options: SimulateOptions, stop: AbortSignal): Promise<vo
   }
 }
 
-/** Reports at once an error that would occur for every job. */
+/** Rejects a configuration that would fail for every job. */
 function checkCallback({ callback, authHeader, jobs, exit }: SimulateOptions): void {
   if (callback === undefined) {
     if (exit || jobs !== undefined) throw new UsageError('--jobs and --exit need --callback <url>');
@@ -125,7 +125,7 @@ async function submit(
     mediaBytes: options.mediaBytes ?? null,
   };
   const onSettled = (job: SettledJob) => print(options, 'job', { ...job });
-  // Otherwise an interrupt would wait for the last retry of each notification.
+  // An interrupt must not wait for the last retry of each notification.
   signal.addEventListener('abort', () => void simulator.close(), { once: true });
   const summary = await runLoad(simulator, load, { signal, onSettled });
   print(options, 'finished', { ...summary });

@@ -30,17 +30,17 @@ import {
 import { impatientStore } from '../store/probe/impatient-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
-import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { tryStore } from './shared/on-store/try-store.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
+import { reasonUnlessUsage } from './shared/report-unreadable-store.js';
 
 export function createCommand(): Command {
   return new Command('status')
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { readonly json?: true }) => {
-      const status = await withLedger(readStatus, { asked: impatientStore }).catch(unreadableStore);
+      const status = await withLedger(readStatus, { wrapStore: impatientStore }).catch(unreadableStore);
       if (json)
         printJson({
           verdict: status.verdict,
@@ -114,7 +114,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
     },
     {
       receiver: null,
-      // What cannot be written holds no report that says so.
+      // A store that cannot be written has no recent canary, so it is tested here.
       store: isProven ? PROVEN : await tryStore(config, store),
       ownIssues: [],
       lastProven: found === null ? undefined : lastProof(found),

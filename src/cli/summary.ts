@@ -15,7 +15,6 @@ import {
 } from '../index/summary-words.js';
 import { count } from '../lib/text/plural.js';
 import { summaryCsv } from './reports/summary-csv.js';
-import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines, printNotes } from './shared/format/print.js';
@@ -25,6 +24,7 @@ import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
 import { withFilters } from './shared/options/with-filters.js';
+import { reportUnreadableStore } from './shared/report-unreadable-store.js';
 
 interface Options extends NameFilters {
   readonly since?: Date;
@@ -35,7 +35,7 @@ interface Options extends NameFilters {
   readonly json?: true;
 }
 
-/** Rows of a table, unless more are asked for. */
+/** Default number of rows of a table. */
 const SHOWN = 50;
 
 export function createCommand(): Command {
@@ -62,7 +62,7 @@ export function createCommand(): Command {
     .action(async (options: Options) => {
       if (options.csv && options.json) throw new UsageError('--csv and --json exclude each other');
       const summary = await withLedger((work) => summarise(work, options), { since: options.since }).catch(
-        couldNotLook,
+        reportUnreadableStore,
       );
       if (summary !== null) print(summary, options);
     });
@@ -92,14 +92,14 @@ async function summarise(
 function print(summary: LedgerSummary, { csv, json, limit }: Options): void {
   const { total, index, rest, unrecorded } = summary;
   const asked = { since: Date.parse(summary.since), until: Math.min(Date.parse(summary.until), Date.now()) };
-  const lack = notIndexedInWords(index, asked);
+  const gap = notIndexedInWords(index, asked);
   const isNothing = total.lines + total.refused + total.missed === 0;
-  const isAll = lack === null && unrecorded !== null;
+  const isAll = gap === null && unrecorded !== null;
   const isCut = rest !== null && limit === undefined && Boolean(csv || json);
   if (index.until === null) process.exitCode = EXIT.incomplete;
   else if (!isAll || isCut) process.exitCode = EXIT.unrecoverable;
   else if (isNothing) process.exitCode = EXIT.failed;
-  if (lack !== null) printNotes(lack);
+  if (gap !== null) printNotes(gap);
   if (isCut) {
     printNotes(
       `there are more than ${count(MAX_GROUPS)} groups: choose a shorter time or a filter, or set --limit; nothing was printed`,

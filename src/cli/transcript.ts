@@ -2,12 +2,12 @@ import { Command, Option } from 'commander';
 import type { TranscriptFormat } from '../domain/kinds.js';
 import { isConflict, otherVersions } from '../domain/next-steps.js';
 import { terminalText } from '../lib/text/terminal-text.js';
-import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { standardOutput } from './shared/format/standard-output.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
+import { reportUnreadableStore } from './shared/report-unreadable-store.js';
 import { copyTranscript } from './transcript/copy-transcript.js';
 import {
   findTranscripts,
@@ -39,7 +39,7 @@ export function createCommand(): Command {
       checkJobs([jobId]);
       if (options.kind && options.key) throw new UsageError('--kind and --key exclude each other');
       if (options.json && !options.output) throw new UsageError('--json needs --output');
-      const exitCode = await withLedger((work) => run(work, jobId, options)).catch(couldNotLook);
+      const exitCode = await withLedger((work) => run(work, jobId, options)).catch(reportUnreadableStore);
       if (exitCode !== null) process.exitCode = exitCode;
     });
 }
@@ -52,13 +52,13 @@ async function run(work: LedgerWork, jobId: string, { kind, key, output, json }:
   let found = await findTranscripts(store, keyPrefixes, jobId);
   let wanted = found.find(isWanted);
   if (wanted === undefined) {
-    // Most calls find a transcript, and need none of this.
+    // Loaded on demand: most calls find a transcript without it.
     const { otherPrefixesOf } = await import('../operations/actions/other-prefixes.js');
     await view.refresh();
     const prefixes = await otherPrefixesOf({ keyPrefixes, view }, jobId, null);
     found = [...found, ...(await findTranscripts(store, prefixes, jobId))];
     wanted = found.find(isWanted);
-    if (wanted === undefined) return sayWhatIsThere(jobId, found);
+    if (wanted === undefined) return listOthers(jobId, found);
   }
   const file = output === undefined || output === '-' ? null : output;
   const target = file === null ? outputTo(standardOutput) : await outputToFile(file);
@@ -78,8 +78,8 @@ async function run(work: LedgerWork, jobId: string, { kind, key, output, json }:
   return EXIT.ok;
 }
 
-/** Other forms and versions, or who knows what became of the job. */
-function sayWhatIsThere(jobId: string, found: readonly StoredTranscript[]): number {
+/** Lists the other stored forms and versions, else names the command that explains the job. */
+function listOthers(jobId: string, found: readonly StoredTranscript[]): number {
   if (found.length > 0) {
     note(`${jobId} has no such transcript; these are stored:`);
     note(...found.map((each) => `  ${formatOf(each).padEnd(8)}  --key ${each.key}`));

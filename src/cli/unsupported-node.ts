@@ -5,7 +5,7 @@ const LINES = new Map([
 ]);
 const NEWER = 26;
 
-/** What is wrong with this version of Node, such as `v20.20.2`, in one line; null where the program runs. */
+/** Error message for an unsupported version of Node, such as `v20.20.2`; null for a supported one. */
 export function unsupportedNode(version: string): string | null {
   const [major = 0, minor = 0] = version.slice(1).split('.').map(Number);
   if (major >= NEWER || minor >= (LINES.get(major) ?? Infinity)) return null;

@@ -4,10 +4,10 @@ import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
 import type { VerifyReport } from '../recovery/verify/verify-report.js';
 import { packageVersion } from './package-version.js';
 import { formatVerifyReport } from './reports/format-verify-report.js';
-import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { readTime } from './shared/options/read-time.js';
+import { reportUnreadableStore } from './shared/report-unreadable-store.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
@@ -33,7 +33,7 @@ export function createCommand(): Command {
       const window = windowOf(options, Date.now());
       const report = await withRecovery(loadConfig('store'), { dryRun: true }, (work) =>
         run(work, { ...options, ...window }),
-      ).catch(couldNotLook);
+      ).catch(reportUnreadableStore);
       if (report === null) return;
       if (options.json) printJson(report);
       else printLines(formatVerifyReport(report));

@@ -32,7 +32,7 @@ export async function openAudio(input: string, stdin: Readable & { isTTY?: boole
 }
 
 /**
- * The chunks of `stream`. Ends quietly when `signal` aborts, also while it waits for audio; rejects when reading fails.
+ * The chunks of `stream`. Ends without an error when `signal` aborts, also while it waits for audio; rejects when reading fails.
  */
 export async function* readAudio(stream: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   if (signal.aborted) return;

@@ -17,7 +17,7 @@ export function listenForInterrupts(screen: Screen): Interrupts {
     else screen.note('Ending; waiting for the rest of the transcript. Interrupt again to stop waiting.');
     stop.abort();
   };
-  // A closed terminal does not end the audio: the session goes on to its end.
+  // A closed terminal does not end the audio: the session continues to its end.
   const onHangUp = (): void => {};
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onHangUp);
   return {

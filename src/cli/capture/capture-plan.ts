@@ -12,7 +12,7 @@ import { createSpeechClients } from '../../speech/speech.js';
 import { UsageError } from '../shared/exit-codes.js';
 import { sourceNamed } from '../shared/source-credential.js';
 
-/** Options of the command line, as commander hands them over. */
+/** Options of the command line, as commander passes them. */
 export interface CaptureFlags {
   readonly language: string;
   /** Further fields of the transcription configuration, `<field>=<value>`. */
@@ -25,7 +25,7 @@ export interface CaptureFlags {
   readonly json?: true;
 }
 
-/** What a capture will do, checked. */
+/** Validated settings of a capture. */
 export interface CapturePlan {
   readonly start: StartOptions;
   readonly source: { readonly name: string; readonly keyPrefix: string };
@@ -66,7 +66,7 @@ function audioFormatOf({ encoding, sampleRate }: CaptureFlags): AudioFormat {
   return { type: 'raw', encoding, sample_rate: sampleRate };
 }
 
-/** Known fields are checked before anything is sent, others are passed on: public clients send more than is specified. */
+/** Known fields are checked before anything is sent. Others are passed on, because public clients send more fields than are specified. */
 function transcriptionConfigOf({ language, set = [] }: CaptureFlags): TranscriptionConfig {
   const fields = set.map((text) => {
     const [, field, value] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];

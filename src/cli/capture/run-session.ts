@@ -27,7 +27,7 @@ export async function runSession(
   try {
     for await (const chunk of audio) await session.sendAudio(chunk);
   } catch (error) {
-    // `end` reports a dead session; at the duration limit there is nothing more to send.
+    // `end` reports a failed session; at the duration limit there is nothing more to send.
     const known = error instanceof RealtimeSessionError || error instanceof RealtimeProtocolError;
     if (!known) unread = error as Error;
   }
@@ -44,7 +44,7 @@ export async function runSession(
   }
 }
 
-/** Discards a partial sample at the end, with a note: it may be the sign of wrong format options. */
+/** Discards a partial sample at the end, with a note, because it may be a sign of wrong format options. */
 async function end(session: RealtimeSession, onNote: (text: string) => void): Promise<SessionReport> {
   try {
     return await session.end();

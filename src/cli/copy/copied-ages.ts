@@ -6,7 +6,7 @@ import { exampleKey } from '../doctor/check-retention.js';
 
 const DAY = 86_400_000;
 
-/** Lines that name what removes copies by age: ages restart with the copy. Never throws. */
+/** Lines that say when retention removes the copies, whose ages begin with the copy. Never throws. */
 export async function copiedAges(config: Config, to: StoreOptions): Promise<string[]> {
   const location = readStoreLocation(to.url);
   if ('fault' in location) return [];
@@ -19,19 +19,19 @@ export async function copiedAges(config: Config, to: StoreOptions): Promise<stri
       ? 'The retention periods of the configuration'
       : 'The lifecycle rules of the bucket';
   if (days.ends === null)
-    return [`${ANEW} The lifecycle rules of the bucket cannot be read; what they end counts from today.`];
+    return [`${NEW_AGES} The lifecycle rules of the bucket cannot be read; their periods count from today.`];
   const ended = RETENTION_CLASSES.flatMap((kind) => {
     const period = days.ends?.(kind) ?? null;
     return period === null ? [] : [`${kind} on ${dateIn(period)} (${period} days)`];
   });
-  if (ended.length === 0) return [`${ANEW} ${whose} end none of it.`];
-  return [`${ANEW} ${whose} end what was copied today: ${ended.join(', ')}, however old it is.`];
+  if (ended.length === 0) return [`${NEW_AGES} ${whose} expire none of it.`];
+  return [`${NEW_AGES} ${whose} expire what was copied today: ${ended.join(', ')}, however old it is.`];
 }
 
-const ANEW = 'Every object has a new age in the copy.';
+const NEW_AGES = 'Every object has a new age in the copy.';
 
 interface Rules {
-  /** Days from today until an object ends; null: never. Null itself where the rules are unknown. */
+  /** Days from today until an object expires; null: never. Null itself when the rules are unknown. */
   readonly ends: ((kind: RetentionClass) => number | null) | null;
 }
 

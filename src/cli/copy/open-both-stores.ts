@@ -20,10 +20,10 @@ export interface BothOptions {
 }
 
 /**
- * The settings below `store` hold for both, but for the id, which pins the configured store alone. Throws `UsageError` for an address that
- * is none, and for two stores that are one or one in the other.
+ * The options of both stores. The settings below `store` apply to both, except the id, which pins only the configured store. Throws
+ * `UsageError` for an invalid address, and for two stores that are the same or one inside the other.
  *
- * @param fromConfig folder of a configuration whose settings the source has
+ * @param fromConfig folder of a configuration with the settings of the source
  */
 export function optionsOfBoth(
   config: Config,

@@ -15,23 +15,23 @@ const ADVICE =
   'See whether ledger/ and reports/ can be listed and read, and the folder of ledger.index.path written.';
 const HOUR = 3_600_000;
 
-/** Milliseconds for the ledger, and again for what is asked of it. */
+/** Milliseconds for reading the ledger, and again for the query. */
 const TIMEOUT = 15_000;
 
-/** What the verdict says of the callbacks of the last hour and day. Never throws. */
+/** The issues of callbacks of the last hour and day, as in the verdict. Never throws. */
 export async function checkCallbacks(
   view: Pick<LedgerView, 'refresh' | 'callbacks' | 'extent'>,
   store: ObjectStore,
 ): Promise<Finding[]> {
   const senderRefusals = createRefusalCountsReader(store, Date.now).lastDay;
   try {
-    // The newest hour is read first: it is known while the rest of a large ledger is still being read.
+    // On a time-out the check continues: the newest hour is read first, and suffices while the rest of a large ledger is being read.
     await waitAtMost(TIMEOUT, view.refresh());
     const silent = `the store did not answer within ${TIMEOUT} ms`;
     const facts = await withDeadline(readCallbacks({ view, senderRefusals }, null), TIMEOUT, silent);
     return findingsOf(facts, view.extent(), Date.now());
   } catch (error) {
-    const message = `What became of callbacks cannot be read: ${errorMessage(error)}.`;
+    const message = `The outcomes of callbacks cannot be read: ${errorMessage(error)}.`;
     const condition = conditionOf(error);
     return [failed(CHECK, message, condition === null ? ADVICE : remedyOf(condition))];
   }

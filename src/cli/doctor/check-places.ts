@@ -15,7 +15,7 @@ const CHECK = 'store prefixes';
 /** Milliseconds. */
 const TIMEOUT = 10_000;
 
-/** Proves each place that a receiver writes to, as it does, and removes what that leaves. Never throws. */
+/** Proves each place that a receiver writes to, as the receiver does, and removes the objects written. Never throws. */
 export async function checkPlaces(places: readonly StorePlace[], store: ObjectStore) {
   const findings = await Promise.all([
     ...places.map((place) => checkPlace(place, store)),
@@ -33,7 +33,7 @@ async function checkPlace(
 ): Promise<Finding | null> {
   try {
     const result = await withDeadline(prove(), TIMEOUT, `the store did not answer within ${TIMEOUT} ms`);
-    // A receiver keeps the object; without one it is no one's.
+    // A receiver reuses the object; here it is not needed any more.
     if (result === 'created') await store.delete(prefix + PROOF_NAME).catch(() => undefined);
     return null;
   } catch (error) {
@@ -42,7 +42,7 @@ async function checkPlace(
   }
 }
 
-/** A receiver that cannot write its canary is not ready, although callbacks that reach it can be stored. */
+/** Checks the canary folder: a receiver that cannot write its canary is not ready, although it could store callbacks. */
 async function checkCanaries(store: ObjectStore): Promise<Finding | null> {
   const canary = new Canary({ store, replica: 'doctor', timeout: TIMEOUT });
   const { writable, reason, condition } = await canary.check();

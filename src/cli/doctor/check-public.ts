@@ -20,7 +20,6 @@ export interface PublicCheckOptions {
   readonly store: ObjectStore;
   /** Milliseconds to a response. */
   readonly timeout: number;
-  /** The way to the address. */
   readonly proxies: ProxySettings;
 }
 
@@ -130,7 +129,7 @@ async function acceptance(options: PublicCheckOptions, { status, own }: PublicAn
 }
 
 async function findLine(store: ObjectStore, deliveryId: string): Promise<LedgerLine | null> {
-  // The clock of another machine dates the line.
+  // With tolerance: the line has the time of another machine.
   const since = Date.now() - 15 * 60_000;
   const scan = { store, since, until: Number.POSITIVE_INFINITY, onFault: ignore, onUnreadable: ignore };
   for await (const { line } of scanLines(scan)) {
@@ -174,8 +173,8 @@ function addressIn(detail: string): string | null {
 }
 
 /**
- * Announces a body one byte too large for the source. The receiver rejects it before it is sent. A response from
- * something else means a lower limit in front; no response means that bodies are buffered in front.
+ * Announces a body one byte too large for the source, which the receiver rejects before it is sent. A foreign response means a lower limit
+ * of a proxy in front; no response means that a proxy buffers bodies.
  */
 async function bodySize({ maxBytes }: PublicCheckOptions, call: Call): Promise<Finding> {
   const check = 'public body size';

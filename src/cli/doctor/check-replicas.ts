@@ -5,10 +5,10 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { errorMessage, type Finding, issueFound, passed, skipped } from './finding.js';
 
 const CHECK = 'replicas';
-/** Advice for every issue, also where the verdict sends people to this command. */
+/** Default advice, also for issues whose remedy is to run this command. */
 const ADVICE = 'See the log of the replica.';
 
-/** What running replicas report of themselves: this machine may be well where theirs are not. Never throws. */
+/** Issues that running replicas report of themselves: another machine may fail where this one works. Never throws. */
 export async function checkReplicas(store: ObjectStore, interval: number): Promise<Finding[]> {
   try {
     const found = await createReplicaReportsReader(store, interval)();

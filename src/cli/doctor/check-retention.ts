@@ -25,8 +25,8 @@ export interface RetentionCheck {
 }
 
 /**
- * Compares `retention` with the lifecycle rules of the bucket, for objects of every kind and key prefix. Rules for a single
- * source are left out: the setting has no sources.
+ * Compares `retention` with the lifecycle rules of the bucket, for objects of every kind and key prefix. Rules for a single source are not
+ * compared, because the setting has no sources.
  */
 export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: RetentionCheck): Finding[] {
   if (daysUntilEnd === null) return [skipped(CHECK, "The bucket's lifecycle rules cannot be read.")];
@@ -38,28 +38,28 @@ export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: Ret
     const faults = [...found].flatMap((days) => difference(kind, periods[kind], days) ?? []);
     return faults.map((fault) => warned(CHECK, fault, ADVICE));
   });
-  return findings.length > 0 ? findings : [passed(CHECK, 'The lifecycle rules end what retention says.')];
+  return findings.length > 0 ? findings : [passed(CHECK, 'The lifecycle rules agree with retention.')];
 }
 
-/** Null when rules and setting agree, and for records without a period, which nobody looks for. */
+/** Null when rules and setting agree, and for records without a period, which `verify` does not check. */
 function difference(kind: RetentionClass, period: number | null, days: number | null): string | null {
   const wanted = period === null ? null : Math.round(period / DAY);
   if (wanted === days) return null;
   if (wanted === null) {
     if (isRecord(kind)) return null;
-    return `A lifecycle rule ends ${kind} after ${days} days, but retention.${kind} is not set: verify reports it as missing.`;
+    return `A lifecycle rule expires ${kind} after ${days} days, but retention.${kind} is not set: verify reports it as missing.`;
   }
   const said = `retention.${kind} is ${wanted} days`;
   if (days === null)
-    return `${said}, but no lifecycle rule ends such objects: they stay, and a lost one counts as ended.`;
-  return `${said}, but a lifecycle rule ends such objects after ${days} days.`;
+    return `${said}, but no lifecycle rule expires such objects: they stay, and a lost one counts as expired.`;
+  return `${said}, but a lifecycle rule expires such objects after ${days} days.`;
 }
 
 function isRecord(kind: RetentionClass): boolean {
   return (RECORD_CLASSES as readonly string[]).includes(kind);
 }
 
-/** A key of the layout; rules go by what it begins with. */
+/** A key that lifecycle rules match by its prefix. */
 export function exampleKey(kind: RetentionClass, keyPrefix: string): string {
   const time = '2000-01-01T00:00:00.000Z';
   switch (kind) {

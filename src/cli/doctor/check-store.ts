@@ -20,14 +20,14 @@ export interface StoreCheckOptions {
   readonly store: ObjectStore;
   /** The configuration accepts a store without atomic conditional writes. */
   readonly acceptWeak: boolean;
-  /** What the lifecycle rules of the bucket do; null for a store on files. */
+  /** Lifecycle rules of the bucket; null for a file store. */
   readonly lifecycle: Promise<BucketLifecycle> | null;
   readonly retention: Omit<RetentionCheck, 'daysUntilEnd'>;
-  /** What a receiver writes to. */
+  /** Places that a receiver writes to. */
   readonly places: readonly StorePlace[];
   /** Whether the configuration pins the id of the store. */
   readonly isPinned: boolean;
-  /** What this machine remembers to have been at this address; null: nothing. */
+  /** Store that this machine last saw at the address; null without a record. */
   readonly known: { readonly id: string; readonly seenAt: string } | null;
   /** Milliseconds between the checks of a receiver's canary. */
   readonly canaryInterval: number;

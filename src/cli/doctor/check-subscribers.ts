@@ -31,7 +31,7 @@ function findingOf(name: string, { delivered, status, error, answer }: Awaited<R
   if (isTemporary(status)) {
     return warned(check, message, 'Events are retried for 24 hours. Look into the log of the subscriber.');
   }
-  const outcome = status === GONE ? 'An event that is answered so ends.' : 'Events are retried for 24 hours.';
+  const outcome = status === GONE ? 'Such an answer ends an event.' : 'Events are retried for 24 hours.';
   return failed(check, `${message} ${outcome}`, ADVICE[status] ?? OTHER);
 }
 

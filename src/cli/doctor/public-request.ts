@@ -25,7 +25,7 @@ export interface PublicAnswer {
   readonly own: Readonly<Record<string, unknown>> | null;
 }
 
-/** The receiver's responses are shorter, in characters. */
+/** Characters that are read; the receiver's responses are shorter. */
 const LARGEST = 64 * 1024;
 
 /** One request on a new connection. Does not follow redirects. Rejects when there is no response. */

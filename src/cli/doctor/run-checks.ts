@@ -27,7 +27,7 @@ import { checkStore } from './check-store.js';
 import { checkSubscribers } from './check-subscribers.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
-/** What the checks of the public address are given. */
+/** Options of the checks of the public address. */
 export interface DoctorOptions {
   readonly url?: URL;
   readonly source?: string;
@@ -36,19 +36,19 @@ export interface DoctorOptions {
 
 /** Milliseconds to a response of the public address. */
 const PUBLIC_TIMEOUT = 10_000;
-/** Milliseconds to the lifecycle rules of the bucket, when a longer time is configured. */
+/** Largest time-out in milliseconds for reading the lifecycle rules of the bucket. */
 const BUCKET_TIMEOUT = 10_000;
-/** Milliseconds for each region of the service: a key and a list, with all attempts. */
+/** Milliseconds for each region of the service: a key and a list, with all retries. */
 const SERVICE_TIMEOUT = 30_000;
 
-/** Every check of this machine, the store, the service, the subscribers and, where one is given, the public address. */
+/** Runs all checks: this machine, the store, the service, the subscribers and, if one is given, the public address. */
 export async function runChecks(config: Config, options: DoctorOptions): Promise<Finding[]> {
   const target = options.url === undefined ? null : publicTarget(config, options);
   const here = [
     ...configuration(config),
     ...checkProxies(proxies(), await destinationsOf(config, options.url)),
   ];
-  const indexed = { ...indexOfCommand(config), asked: impatientStore };
+  const indexed = { ...indexOfCommand(config), wrapStore: impatientStore };
   const opened = await openLedger(config, indexed).catch(errorMessage);
   if (typeof opened === 'string') {
     const service = await tried('service', serviceFindings(config));
@@ -78,7 +78,7 @@ export async function runChecks(config: Config, options: DoctorOptions): Promise
 const STORE_SETTINGS = 'Correct the settings below store; docs/stores.md has them for each kind of store.';
 const REPORT = 'The other checks say more. If they do not, report it.';
 
-/** A fault of one check keeps no other one from running. */
+/** Turns a fault of one check into a finding, so that the others run. */
 function tried(check: string, work: Promise<Finding[]>): Promise<Finding[]> {
   return work.catch((error: unknown) => [
     failed(check, `It could not be checked: ${errorMessage(error)}.`, REPORT),
@@ -119,7 +119,7 @@ function gone(error: unknown): StoreGoneError | null {
   return error instanceof StoreGoneError ? error : null;
 }
 
-/** Whether a store could begin in the folder. None does: it would hide that a volume is not mounted. */
+/** Checks whether a store could be created in the folder. Creates none, because that would hide that a volume is not mounted. */
 function checkBeginning({ store: { url } }: Config): Promise<Finding> {
   return assertMayBegin(url).then(
     () => passed('store', 'A receiver can begin one there, and tries it at its start.'),
@@ -165,11 +165,11 @@ function lifecycleOf(config: Config): ReturnType<typeof readLifecycle> | null {
   return readLifecycle({ ...place, settings: { ...s3, requestTimeoutMs } });
 }
 
-/** Longest Retry-After of the service that is waited for, in milliseconds. */
+/** Longest pause that the service may ask for, in milliseconds. */
 const LONGEST_PAUSE = 2_000;
 
 async function serviceFindings(config: Config): Promise<Finding[]> {
-  // A person at a terminal waits for the result: fail fast.
+  // Fails fast, because a person waits for the result.
   const speech = createSpeechClients({
     ...speechOptions(config),
     retries: 1,

@@ -4,7 +4,7 @@ import { plural } from '../../lib/text/plural.js';
 import { keptText } from '../../operations/actions/erase/erase-job.js';
 import type { ErasureLine } from '../../operations/actions/erase/erase-jobs.js';
 
-/** Printed for every job, however many a run erases: somebody has to act. */
+/** Whether the line is always printed, however many jobs a run erases, because an operator has to act. */
 export function isNotable(line: ErasureLine): boolean {
   return 'error' in line || !line.complete;
 }

@@ -25,7 +25,7 @@ export function formatJobPage(
   ];
 }
 
-/** The jobs that a text fits which is no id. */
+/** The jobs that match a text that is not an id. */
 export function formatJobMatches(text: string, { jobs, more, index }: JobMatches): string[] {
   return [
     `No job has the id ${text}. It fits these jobs:`,
@@ -45,7 +45,7 @@ function knownOf(job: Job, location: string): string[] {
     ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefactRows(artefacts)]),
     ...(lost.length === 0 ? [] : ['', `Lost from ${location}`, ...lost.map(lostRow)]),
     ...(timeline.length === 0 ? [] : ['', 'Timeline', ...timelineRows(timeline)]),
-    ...(events.length === 0 ? [] : ['', 'Subscribers', ...events.map(toldRow)]),
+    ...(events.length === 0 ? [] : ['', 'Subscribers', ...events.map(eventRow)]),
     ...(isCut ? ['The job has older lines: see transcript-receiver deliveries --job.'] : []),
     ...noteOf(index),
     '',
@@ -94,7 +94,7 @@ function timelineRows(timeline: Job['timeline']): string[] {
   return left > 0 ? [`  ${left} earlier lines are left out; --json has them`, ...rows] : rows;
 }
 
-function toldRow(event: Job['events'][number]): string {
+function eventRow(event: Job['events'][number]): string {
   return `  ${event.subscriber}: ${describeDelivery(event)} (${event.type})`;
 }
 

@@ -32,13 +32,13 @@ export function formatVerifyReport(report: VerifyReport): string[] {
           ...(damaged.length === 0
             ? []
             : [
-                'Beside what is damaged it is a conflict then: transcript-receiver job <job> names it, to be chosen.',
+                'A refetched copy of a damaged artefact becomes a conflict: transcript-receiver job <job> names it, and how to choose it.',
               ]),
-          'What is missing or damaged after that: restore it from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
+          'If artefacts are still missing or damaged: restore them from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
         ]),
     ...(lost.length === 0
       ? []
-      : ['The service has these no more: restore them from a backup, or accept the loss:']),
+      : ['The service no longer has these: restore them from a backup, or accept the loss:']),
     ...firstOf(
       lost.map((jobId) => `  transcript-receiver acknowledge ${jobId} --reason <words>`),
       lost.length,
@@ -47,7 +47,7 @@ export function formatVerifyReport(report: VerifyReport): string[] {
   ];
 }
 
-/** A ledger without lines is one thing, a ledger that was not read another. */
+/** Distinguishes a ledger without lines from one that was not read. */
 function nothingCheckedInWords({ complete }: VerifyReport): string {
   return complete
     ? 'Nothing was checked: the ledger has no line of this time'
@@ -82,7 +82,7 @@ function formatFinding({ reason, key, deliveryId, receivedAt, expected, found }:
 
 function formatReplaced({ key, sha256, choice }: VerifyReport['replaced'][number]): string {
   const about = `replaced ${key}  sha256 ${sha256 ?? 'unknown'}`;
-  if (choice === null) return `${about}  chosen at another time than this report covers`;
+  if (choice === null) return `${about}  chosen outside the time of this report`;
   const { chosenAt, actor, reason } = choice;
   return `${about}  by another version of ${chosenAt}, by ${actor ?? 'recovery'}: ${reason ?? 'no reason'}`;
 }

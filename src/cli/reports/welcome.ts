@@ -1,8 +1,8 @@
 /** Facts for the message at start: callback URLs, store, dashboard. */
 export interface WelcomeFacts {
-  /** Where the receiver listens. */
+  /** Address that the receiver listens on. */
   readonly publicUrl: string;
-  /** What senders use: `receiver.publicUrl`, else where it listens. */
+  /** Address that senders use: `receiver.publicUrl`, else the one it listens on. */
   readonly callbackBase: string;
   readonly adminUrl: string;
   readonly store: string;

@@ -7,11 +7,11 @@ export const EXIT = {
   usage: 2,
   /**
    * `reconcile` and `refetch`: some jobs can never be recovered. `verify`: some artefacts are missing or damaged.
-   * `transcript`, `copy-store`: not all of it. */
+   * `transcript`, `copy-store`: incomplete. */
   unrecoverable: 3,
   /**
-   * `reconcile` and `refetch`: some jobs failed and may succeed next time. `verify`, `transcript`, `copy-store`: it could not look
-   * everywhere.
+   * `reconcile` and `refetch`: some jobs failed and may succeed next time. `verify`, `transcript`, `copy-store`: not everything could be
+   * read.
    * `capture`: archived, but incomplete. `erase`: something could not be removed.
    */
   incomplete: 4,

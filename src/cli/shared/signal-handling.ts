@@ -1,11 +1,11 @@
 type SignalHandler = (signal: NodeJS.Signals) => void;
 
-/** The last is of a terminal that is closed. */
+/** SIGHUP: the terminal was closed. */
 const END_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 let current: SignalHandler | null = null;
 
-/** From now on the signals that end a process call `handler`, and no longer the one given before. */
+/** Sets the handler of the signals that end a process, in place of an earlier one. */
 export function handleSignals(handler: SignalHandler): void {
   if (current === null) {
     for (const name of END_SIGNALS) process.on(name, (signal) => current?.(signal));
@@ -13,7 +13,7 @@ export function handleSignals(handler: SignalHandler): void {
   current = handler;
 }
 
-/** Runs work with what a signal that ends processes aborts. The second signal ends the process at once with this exit code. */
+/** Runs work that the first signal aborts. The second one ends the process at once with this exit code. */
 export async function untilSignal<T>(exitCode: number, work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const onSignal: SignalHandler = (signal) => {

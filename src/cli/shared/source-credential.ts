@@ -4,7 +4,7 @@ import { UsageError } from './exit-codes.js';
 
 type Source = Config['sources'][string];
 
-/** The name, or without one that of `default` or of the only source. Throws `UsageError` where that leaves a choice. */
+/** The name, else `default` or the only source. Throws `UsageError` when several are possible. */
 export function chosenSource(config: Config, name: string | undefined): string {
   const names = Object.keys(config.sources);
   const chosen = name ?? defaultSource(names);

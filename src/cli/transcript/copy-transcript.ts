@@ -8,8 +8,8 @@ import type { StoredTranscript } from './find-transcripts.js';
 import type { TranscriptOutput } from './transcript-output.js';
 
 /**
- * Copies a transcript in bounded memory, after the ledger holds the access. Returns what is wrong with what was copied; throws when
- * nothing could be.
+ * Copies a transcript in bounded memory, after the ledger has recorded the access. Returns why the copy is damaged or truncated, or null;
+ * throws when nothing could be copied.
  */
 export async function copyTranscript(
   { config, store, signal }: LedgerWork,
@@ -42,10 +42,10 @@ export async function copyTranscript(
       return null;
     }
     await target.discard();
-    return `${key} is damaged: its SHA-256 is ${actual}, on record is ${sha256}`;
+    return `${key} is damaged: its SHA-256 is ${actual}, the recorded one is ${sha256}`;
   } catch (error) {
     await target.discard();
     if (copied === 0) throw error;
-    return `${key} broke off after ${copied} of ${size} bytes: ${error instanceof Error ? error.message : String(error)}`;
+    return `${key} was truncated after ${copied} of ${size} bytes: ${error instanceof Error ? error.message : String(error)}`;
   }
 }

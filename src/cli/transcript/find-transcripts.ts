@@ -34,8 +34,8 @@ export function formatOf({ kind }: Pick<Artefact, 'kind'>): TranscriptFormat {
 }
 
 /**
- * The transcripts that the store holds of a job below these prefixes: the ones that count first, the most readable one first. None of a job
- * that was erased, also while some of it cannot be removed. Throws `StoreError`.
+ * The transcripts of a job below these prefixes: conflicts last, the most readable kind first. None for an erased job, even if some of
+ * it could not be removed. Throws `StoreError`.
  */
 export async function findTranscripts(
   store: ObjectStore,

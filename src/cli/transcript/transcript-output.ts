@@ -8,15 +8,14 @@ import type { Output } from '../shared/format/standard-output.js';
 /** Destination of the bytes of a transcript. */
 export interface TranscriptOutput {
   write(chunk: Buffer): Promise<void>;
-  /** Ends the output after the last byte. Throws when the bytes are not safe. */
+  /** Ends the output after the last byte. Throws when the bytes are not durable. */
   end(): Promise<void>;
   /** Removes what was written, where that is possible. */
   discard(): Promise<void>;
 }
 
 /**
- * A standard stream. A pipe and a file get the exact bytes; on a terminal, control characters that could steer it are left out, and the
- * last line ends.
+ * A standard stream. A pipe and a file get the exact bytes; for a terminal, control characters are removed, and the last line is ended.
  */
 export function outputTo(stream: Output): TranscriptOutput {
   const decoder = new StringDecoder('utf8');

@@ -204,7 +204,7 @@ describe('commands about a job', () => {
       expect(await cli('import', 'i2', json)).toMatchObject({ code: 0 });
       expect(await cli('import', 'i3', json, '--other-job')).toMatchObject({ code: 0 });
       const missing = await cli('import', 'i1', path.join(folder.path, 'none'));
-      expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/no file that can be read/) });
+      expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/is not a readable file/) });
       await folder.remove();
     });
   });
@@ -344,7 +344,7 @@ describe('the story of a job', () => {
       const whole = await readFile(key);
       await writeFile(key, whole.toString().replace('"', "'"));
       const found = await cli('verify', '--deep');
-      expect(found.stdout).toMatch(/What is missing or damaged after that/);
+      expect(found.stdout).toMatch(/If artefacts are still missing or damaged/);
       expect(found.stdout).toMatch(`\n  transcript-receiver refetch ${id} --again\n`);
       await cli('refetch', id, '--again');
       const [choose = ''] = proposed((await cli('job', id)).stdout);

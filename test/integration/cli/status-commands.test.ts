@@ -289,7 +289,7 @@ describe('summary', () => {
     expect((await api.get('/summary?by=context.colour')).body.code).toBe('request-invalid');
   });
 
-  it('names what it could not count, with 3, and exits with 4 where it could not look', async () => {
+  it('names what it could not count, with 3, and exits with 4 where it could not read', async () => {
     const later = await summary('--since', '1h', '--by', 'hour', '--json');
     expect(later.code).toBe(0);
     const other = await startService({ sources });

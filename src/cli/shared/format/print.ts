@@ -8,8 +8,7 @@ export function printJson(value: unknown): void {
 }
 
 /**
- * One JSON document with a list of any length, an entry a line: it is printed while it is read, as fast as the reader of the output
- * takes it.
+ * Prints one JSON document with a list of any length, an entry a line, as a stream with back-pressure.
  */
 export function printJsonList(name: string) {
   let before = `{${JSON.stringify(name)}: [\n`;
@@ -31,12 +30,12 @@ export function printJsonList(name: string) {
   };
 }
 
-/** Lines on standard error: what concerns people and does not belong into the output. */
+/** Lines on standard error, for people: notes that are not part of the output. */
 export function printNotes(...lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`transcript-receiver: ${terminalText(line)}\n`);
 }
 
-/** Lines on standard output, for people. A line feed within one is a blank: a reason or an answer must not look like a line of ours. */
+/** Lines on standard output, for people. Line feeds become blanks, so that a reason or an answer cannot look like a further line. */
 export function printLines(lines: readonly string[]): void {
   standardOutput.write(lines.map((line) => `${terminalText(line).replaceAll('\n', ' ')}\n`).join(''));
 }

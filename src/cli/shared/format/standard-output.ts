@@ -4,8 +4,8 @@ import { fstatSync, writeSync } from 'node:fs';
 export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean };
 
 /**
- * Standard output. Node takes a part of a chunk that a file took, as one on a full disk, for the whole (nodejs/node#12921): an export would
- * end early with exit code 0. Writing to a file therefore goes on until all of the chunk is written, or throws.
+ * Standard output. Node treats a partial write to a file, for example on a full disk, as complete (nodejs/node#12921), so that an export
+ * would be truncated with exit code 0. Writes to a file are therefore repeated until the whole chunk is written, or throw.
  */
 export const standardOutput: Output = isFile(1) ? { write: writeAll } : process.stdout;
 

@@ -1,7 +1,7 @@
-/** Heading, width and text of a column. Null is as wide as the longest text; the width of others does not depend on what is listed. */
+/** Heading, width and text of a column. Null: as wide as its longest text; other widths are fixed. */
 export type TextColumn<T> = readonly [title: string, width: number | null, cell: (item: T) => string];
 
-/** Headings and a row for each item, side by side. A text that is longer than its column moves the others. */
+/** Headings and a row for each item. A text longer than its column shifts the following ones. */
 export function textTable<T>(columns: readonly TextColumn<T>[], items: readonly T[]): string[] {
   const widths = columns.map(
     ([title, width, cell]) => width ?? Math.max(title.length, ...items.map((item) => cell(item).length)),

@@ -8,8 +8,8 @@ import { proveStore, WeakStoreError } from '../../../store/probe/store-proof.js'
 const FINAL = [WeakStoreError, OtherStoreError, UnfinishedCopyError];
 
 /**
- * Throws for a store that would overwrite, and for an unfinished copy. A store that cannot be reached shows in the outcome of the work. The
- * 200 requests of the probe are not repeated where a receiver proves the store all the time.
+ * Throws for a store that would overwrite, and for an unfinished copy. Does not throw for an unreachable store, which the work itself
+ * reports. The 200 requests of the probe are skipped while a receiver proves the store.
  */
 export async function proveForWriting(config: Config, store: ObjectStore): Promise<void> {
   const target = storeProofTarget(config, store);
@@ -19,7 +19,7 @@ export async function proveForWriting(config: Config, store: ObjectStore): Promi
   });
 }
 
-/** Whether one of the receivers wrote its canary just now, and reports that nothing keeps it from storing. */
+/** Whether a receiver has a recent canary whose report has no failing issue. */
 async function isProvenByReceiver(
   { store: { canaryInterval } }: Config,
   store: ObjectStore,

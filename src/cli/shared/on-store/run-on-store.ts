@@ -15,22 +15,22 @@ interface OnStore {
   close(): Promise<void>;
 }
 
-/** The store need not exist yet. Other work on an empty store would report that there is nothing. */
 export interface StoreNeeds {
+  /** The store need not exist yet. Other work fails without a store rather than report that it is empty. */
   readonly mayBegin?: true | undefined;
 }
 
-/** What every work on a store is given. */
+/** Context of work on a store. */
 export interface Running {
-  /** Aborted by a signal that ends processes; the second one ends the process at once. */
+  /** Aborted by SIGINT, SIGTERM or SIGHUP; a second signal ends the process at once. */
   readonly signal: AbortSignal;
-  /** Ends with the work, or before it prints something. */
+  /** Ended with the work, or before it prints. */
   readonly progress: Progress;
 }
 
 /**
- * Opens parts on the configured store, runs work on them, and closes them. What is wrong with the store, and what to do about it, is
- * printed at the end. Rejects with `UsageError` for what the receiver would answer with a status below 500.
+ * Opens parts on the configured store, runs work on them, and closes them. Prints advice on store failures at the end. Rejects with
+ * `UsageError` for problems that the receiver would answer with a status below 500.
  */
 export async function runOnStore<Opened extends OnStore, T>(
   config: Config,

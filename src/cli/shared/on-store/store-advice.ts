@@ -3,7 +3,7 @@ import { conditionOf } from '../../../store/store-condition.js';
 import type { StoreCondition } from '../../../store/store-remedies.js';
 import { adviceOf } from '../../../store/store-remedies.js';
 
-/** Remembers what failed calls say is wrong with the store, until a later call of the same operation succeeds. */
+/** Collects the store conditions of failed calls, until a later call of the same operation succeeds. */
 export function createStoreAdvice() {
   const conditions = new Map<string, StoreCondition>();
   const onStoreCall: OnStoreCall = (operation, _result, _durationMs, condition) => {
@@ -17,7 +17,7 @@ export function createStoreAdvice() {
       const condition = conditionOf(error);
       if (condition !== null) conditions.set('', condition);
     },
-    /** What is wrong with the store, and what to do about it. */
+    /** Advice for the conditions that are left. */
     lines: () => [...new Set(conditions.values())].map(adviceOf),
   };
 }

@@ -8,7 +8,7 @@ export interface WriterWork extends LedgerWork {
 }
 
 /**
- * Runs an operator's act that changes the store and is a line of the ledger, without the service and without bodies.
+ * Runs work that writes ledger lines, without the speech service and the archive.
  *
  * @param dryRun the work writes nothing, so the store is not probed
  */

@@ -12,17 +12,17 @@ export interface LedgerWork extends Running {
 }
 
 /**
- * Runs work that only asks what the ledger says, and closes the store.
+ * Runs work that only reads the ledger, and closes the store.
  *
- * @param since how far back it asks. Default: as far as the index usually reaches
- * @param asked the store as the work asks it, such as one that gives up sooner. Default: as it is
+ * @param since the index must reach back to this. Default: `ledger.index.days`
+ * @param wrapStore wraps the store, for example with shorter time-outs
  */
 export async function withLedger<T>(
   work: (given: LedgerWork) => Promise<T>,
-  { since, asked }: Pick<OpenLedgerOptions, 'since' | 'asked'> = {},
+  { since, wrapStore }: Pick<OpenLedgerOptions, 'since' | 'wrapStore'> = {},
 ): Promise<T> {
   const config = loadConfig('service');
   const open = (onStoreCall: readonly OnStoreCall[]) =>
-    openLedger(config, { onStoreCall, ...indexOfCommand(config), since, asked });
+    openLedger(config, { onStoreCall, ...indexOfCommand(config), since, wrapStore });
   return runOnStore(config, open, ({ store, view }, running) => work({ config, store, view, ...running }));
 }

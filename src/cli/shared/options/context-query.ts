@@ -2,8 +2,8 @@ import { isContextValue } from '../../../domain/context.js';
 import { UsageError } from '../exit-codes.js';
 
 /**
- * The query of a callback URL that carries `name=value` pairs as its context; empty without any. Throws `UsageError` for
- * what the source would leave out.
+ * The query of a callback URL that carries `name=value` pairs as its context; empty without any. Throws `UsageError` for pairs that the
+ * source would ignore.
  */
 export function contextQuery(
   source: string,

@@ -4,7 +4,7 @@ import { EXPECTED_REGION_NAME, isRegionName } from '../../../domain/region.js';
 import type { Fault } from '../../../simulator/faults.js';
 import { readShare, readWhole } from './read-number.js';
 
-/** Faults a rate on the command line can ask for, with what else they need. */
+/** Faults that can be requested with a rate, and their other fields. */
 export const RATED_FAULTS: Readonly<Record<string, Fault>> = {
   drop: { kind: 'drop' },
   unreachable: { kind: 'unreachable' },

@@ -41,7 +41,7 @@ describe('the check of retention against lifecycle rules', () => {
 
   it('names a period that no rule carries out', () => {
     expect(messages(null, { data: '30d' })).toEqual([
-      'retention.data is 30 days, but no lifecycle rule ends such objects: they stay, and a lost one counts as ended.',
+      'retention.data is 30 days, but no lifecycle rule expires such objects: they stay, and a lost one counts as expired.',
     ]);
     expect(messages('k8s/s3/lifecycle-by-tags.json', BY_TAGS, { tags: false }).join()).toMatch(
       /retention\.data is 30 days, but no lifecycle rule/,
@@ -50,10 +50,10 @@ describe('the check of retention against lifecycle rules', () => {
 
   it('names a rule that no period knows, and one with other days', () => {
     expect(messages('k8s/s3/lifecycle.json', {})).toEqual([
-      'A lifecycle rule ends quarantine after 90 days, but retention.quarantine is not set: verify reports it as missing.',
+      'A lifecycle rule expires quarantine after 90 days, but retention.quarantine is not set: verify reports it as missing.',
     ]);
     expect(messages('k8s/s3/lifecycle.json', { quarantine: '60d' })).toEqual([
-      'retention.quarantine is 60 days, but a lifecycle rule ends such objects after 90 days.',
+      'retention.quarantine is 60 days, but a lifecycle rule expires such objects after 90 days.',
     ]);
   });
 

@@ -83,7 +83,7 @@ describe('a verify report as text', () => {
     const commands = text.filter((line) => line.startsWith('  transcript-receiver '));
     expect(commands).toHaveLength(10);
     for (const command of commands) expect(command).toMatch(/^ {2}transcript-receiver replay refetch --job /);
-    expect(text.at(-1)).toMatch(/^What is missing or damaged after that: .*acknowledge <job>/);
+    expect(text.at(-1)).toMatch(/^If artefacts are still missing or damaged: .*acknowledge <job>/);
     expect(report.missing).toHaveLength(10_000);
     expect(report.outcomes.missing).toBe(12_000);
   });

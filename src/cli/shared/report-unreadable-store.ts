@@ -3,16 +3,16 @@ import { EXIT, UsageError } from './exit-codes.js';
 import { printNotes } from './format/print.js';
 
 /**
- * For commands whose exit code 1 says that nothing was found: says why a store could not be looked at, and sets the exit code 4. Throws
- * wrong usage and faults in the configuration.
+ * Prints why the store could not be read, and sets exit code 4, for commands whose exit code 1 means that nothing was found. Rethrows wrong
+ * usage and faults in the configuration.
  */
-export function couldNotLook(error: unknown): null {
+export function reportUnreadableStore(error: unknown): null {
   printNotes(reasonUnlessUsage(error));
   process.exitCode = EXIT.incomplete;
   return null;
 }
 
-/** Why a command could not look at a store. Throws wrong usage and faults in the configuration, which stay errors. */
+/** Message of an error. Rethrows wrong usage and faults in the configuration. */
 export function reasonUnlessUsage(error: unknown): string {
   if (error instanceof ConfigError || error instanceof UsageError) throw error;
   return error instanceof Error ? error.message : String(error);

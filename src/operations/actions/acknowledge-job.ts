@@ -4,17 +4,16 @@ import { onlySource, type SourceScope } from '../../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 
-/** The operator's name, and the reason. */
+/** Actor, reason and scope of an acknowledgement. */
 interface Acceptance {
   readonly actor: string;
   readonly reason: string;
-  /** The sources of the client; the whole job has to belong to them. */
+  /** Sources of the client; the whole job must belong to them. */
   readonly scope: SourceScope;
 }
 
 /**
- * Settles a job as it is: its conflicts and losses, and its quarantined bodies. Returns the ledger line. Rejects with
- * `StoreError`.
+ * Settles the conflicts, losses and quarantined bodies of a job. Returns the ledger line. Rejects with `StoreError`.
  */
 export async function acknowledgeJob(
   ledger: Pick<Ledger, 'append'>,
@@ -30,7 +29,7 @@ export async function acknowledgeJob(
 const AT_ONCE = 16;
 
 /**
- * Acknowledges many jobs. Repeated after a failure it goes on with those that still fail.
+ * Acknowledges many jobs. Repeated after a failure it continues with those that still fail.
  *
  * @param isAllowed whether the client may settle a job as a whole
  * @returns the number of jobs that were acknowledged

@@ -27,24 +27,24 @@ export interface ChooseParts extends PrefixParts {
 }
 
 export interface Choice {
-  /** Key of the version that is to count: the artefact itself, or one of its conflicts. */
+  /** Key of the version that should count: the artefact itself, or one of its conflicts. */
   readonly key: string;
   readonly actor: string;
   readonly reason: string;
-  /** The sources of the client. */
+  /** Sources of the client. */
   readonly scope: SourceScope;
 }
 
-/** A version with its bytes' hash. */
+/** A version and the hash of its bytes. */
 interface Version {
   readonly info: ObjectInfo;
   readonly sha256: string;
 }
 
 /**
- * Makes one version of an artefact the one that counts. The only act that changes an artefact: its bytes are first kept
- * among the conflicts, then replaced on the condition that they are still the ones that were kept. Repeated after a failure at any step
- * it goes on; both versions stay. Returns the line of the ledger.
+ * Makes one version of an artefact the one that counts. The only act that changes an artefact: its bytes are first copied to the
+ * conflicts, then replaced on condition that they have not changed since. Repeated after a failure at any step it continues; both versions
+ * stay. Returns the ledger line.
  *
  * Rejects with `not-found` for a key without an object, and with `conflict` for an erased job, while another operator chooses, and
  * when the artefact changed meanwhile.
@@ -108,12 +108,12 @@ export async function chooseArtefact(
     await parts.ledger.append(line);
     return line;
   } finally {
-    // Nothing holds it for long without this, but the next choice would have to wait.
+    // If this fails, the next choice waits until the claim expires.
     await claim.release().catch(() => undefined);
   }
 }
 
-/** Throws `not-found` for what is no version of an artefact of the job. */
+/** Throws `not-found` when the key is not a version of an artefact of the job. */
 async function placeIn(
   parts: ChooseParts,
   jobId: string,
@@ -138,7 +138,7 @@ async function rejectErased(store: ObjectStore, jobId: string): Promise<void> {
     throw new Problem('conflict', 'This job was erased: there is nothing to choose between.');
 }
 
-/** The bytes are hashed: those of a damaged artefact are not those of its metadata, and the right ones are kept beside it. */
+/** Hashes the bytes rather than trusting the metadata, because the artefact may be damaged and the right bytes among its conflicts. */
 async function versionAt(store: ObjectStore, key: string): Promise<Version> {
   const info = await store.head(key);
   const found = info === null ? null : await readBack(store, key);
@@ -146,7 +146,7 @@ async function versionAt(store: ObjectStore, key: string): Promise<Version> {
   return { info, sha256: found.sha256 };
 }
 
-/** Puts the chosen version in the place of the one that counts; the kept one, or null where nothing was ever replaced. */
+/** Replaces the version that counts by the chosen one. Returns the replaced version, or null if nothing was ever replaced. */
 async function replace(
   { store }: ChooseParts,
   place: ArtefactPlace,
@@ -157,13 +157,13 @@ async function replace(
   const kept = await keep(store, place, counting);
   const headers = headersOf(chosen, counting.sha256);
   if ((await store.copy(chosen.info, counting.info.key, headers, counting.info)) === 'copied') return kept;
-  // After a lost answer the copy may be our own.
+  // After a lost answer our own copy may have succeeded.
   const now = await versionAt(store, counting.info.key);
   if (now.sha256 === chosen.sha256) return kept;
   throw changedMeanwhile();
 }
 
-/** What an earlier attempt replaced that did not come as far as its line. */
+/** The version that an earlier attempt replaced before it failed to write its line. */
 async function replacedBefore(
   store: ObjectStore,
   place: ArtefactPlace,
@@ -176,7 +176,7 @@ async function replacedBefore(
   return kept === null ? null : { info: kept, sha256 };
 }
 
-/** Keeps the bytes that count now among the conflicts, once. */
+/** Copies the version that counts now to the conflicts, unless it is there already. */
 async function keep(store: ObjectStore, place: ArtefactPlace, { info, sha256 }: Version): Promise<Version> {
   const { folder, path } = place;
   const { size } = info;
@@ -211,7 +211,7 @@ function headersOf({ info, sha256 }: Version, replaced: string | null): ObjectHe
   };
 }
 
-/** An erasure that looked before the copy was visible would leave it. */
+/** Removes the copy if the job was erased meanwhile: an erasure that listed the job before the copy was visible leaves it. */
 async function removeIfErased(
   { store }: ChooseParts,
   { folder }: ArtefactPlace,
@@ -223,7 +223,7 @@ async function removeIfErased(
   throw new Problem('conflict', 'The job was erased meanwhile.');
 }
 
-/** The context of the delivery that brought the version, as far as its source still admits its names. */
+/** The context of the delivery that stored the version, limited to names that its source still admits. */
 function contextOf({ sources }: ChooseParts, metadata: ObjectInfo['metadata']): DeliveryContext | null {
   const names = sources.get(metadata.source ?? '')?.context ?? [];
   const values = names.flatMap((name) => {

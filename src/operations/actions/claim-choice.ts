@@ -5,7 +5,7 @@ import { createClaim } from '../../store/create-claim.js';
 import type { ListedObject, ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 
-/** Milliseconds after which a claim belongs to a process that has died. Copies of many gigabytes take minutes. */
+/** Milliseconds after which a claim expires, because its process died. Copies of many gigabytes take minutes. */
 const CLAIM_LIFETIME = 10 * 60_000;
 
 export interface ChoiceClaim {
@@ -13,8 +13,9 @@ export interface ChoiceClaim {
 }
 
 /**
- * Keeps two operators apart that choose different versions of one artefact, also on stores that compare and replace in two steps. A
- * choice of the same version goes on with the claim that is there: an attempt that died is repeated at once.
+ * Claims the choice between versions of one artefact, so that two operators cannot choose different ones at once, even on stores that
+ * compare and replace in two steps. A choice of the same version reuses the existing claim, so that a failed attempt can be repeated at
+ * once.
  *
  * Rejects with `conflict` while another version is being chosen.
  */
@@ -33,7 +34,7 @@ export async function claimChoice(
   return held(store, key);
 }
 
-/** By the store's clock. A claim from the future was made before that was set back. */
+/** By the store's clock; a claim from the future, made before that clock was set back, also expires. */
 function isHeld(store: ObjectStore, { modifiedAt }: ListedObject): boolean {
   return Math.abs(Date.now() + store.clockOffset() - modifiedAt.getTime()) < CLAIM_LIFETIME;
 }

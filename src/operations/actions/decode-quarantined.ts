@@ -16,12 +16,12 @@ import type { QuarantinedBodyView } from '../answers/quarantine.js';
 const PREVIEW_BYTES = 4096;
 const CHUNK_BYTES = 64 * 1024;
 
-/** The beginning of a body, as displayable text: U+FFFD replaces control characters except line breaks and tabs. */
+/** The beginning of a body as displayable text: U+FFFD replaces control characters except line breaks and tabs. */
 export function previewOf(body: Buffer): QuarantinedBodyView['preview'] {
   const beginning = body.subarray(0, PREVIEW_BYTES);
   const decoded = beginning.toString('utf8');
   const shown = decoded.replace(/[^\P{C}\n\r\t]/gu, '\ufffd');
-  // The cut may fall inside the last character.
+  // The last character may be truncated.
   return {
     text: shown,
     truncated: body.length > PREVIEW_BYTES,
@@ -72,7 +72,7 @@ export async function decodeQuarantined(
   source: SourceContent,
 ) {
   if (request.reason === 'request-damaged') throw new UndecodableError(request.reason, request.detail);
-  // What became of a damaged body would be an artefact that nobody sent.
+  // Decoding a damaged body would store an artefact that was never sent.
   if (hash('sha256', body, 'hex') !== request.sha256)
     throw new UndecodableError('body-damaged', 'The stored body has other bytes than the one that arrived.');
   return decodeBody(headersOf(request, source), chunksOf(body, CHUNK_BYTES), sink, source);
@@ -90,7 +90,7 @@ function headersOf({ headers, query }: QuarantinedRequest, source: SourceContent
   };
 }
 
-/** Bytes of an item that decide its kind, as in the archive. */
+/** Bytes of an item that determine its kind, as in the archive. */
 const BEGINNING = 64 * 1024;
 
 function discardingSink(seen: ItemKind[]): ItemSink {

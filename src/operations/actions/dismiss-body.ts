@@ -6,9 +6,9 @@ import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import { type ReleaseParts, unknownBody } from './release-body.js';
 
 /**
- * Settles a quarantined body that need not be released, also one that was lost from the store, which its ledger line still lists. The body
- * stays, and can still be released. Repeated, or of a body that an act settled before, it changes nothing and returns what settled the body
- * first, as far as the index of the ledger knows.
+ * Settles a quarantined body that need not be released. It may be lost from the store, as long as its ledger line lists it. The body stays,
+ * and can still be released. For a body that an act has already settled it changes nothing and returns the earlier settlement, if the index
+ * has it.
  *
  * Rejects with `not-found` for a body that does not exist for the client. Rejects with `conflict` when the body was released.
  */

@@ -10,13 +10,14 @@ export interface PrefixParts {
   readonly view: Pick<LedgerView, 'deliveries'>;
 }
 
-/** Lines of the ledger that are read at once. */
+/** Ledger lines per page. */
 const PAGE = 500;
 
 /**
- * Further key prefixes below which the lines of a job name artefacts: a source may have been removed since, or its prefix changed.
+ * Key prefixes of a job's artefacts that no configured source has, by its ledger lines: a source may have been removed, or its prefix
+ * changed.
  *
- * @param lines those that the client may see: nothing is looked for where only others' lines point
+ * @param lines only those that the client may see
  */
 export function otherPrefixes(
   keyPrefixes: readonly string[],
@@ -32,7 +33,7 @@ export function otherPrefixes(
   return [...new Set(found)].filter((prefix) => !keyPrefixes.includes(prefix));
 }
 
-/** The same by all lines of the job that the index has and a client may see. Rejects with `StoreError` and `IndexError`. */
+/** Like `otherPrefixes`, by all lines of the job in the index that the client may see. Rejects with `StoreError` and `IndexError`. */
 export async function otherPrefixesOf(
   { keyPrefixes, view }: PrefixParts,
   jobId: string,

@@ -4,11 +4,11 @@ import type { ReconcileState } from '../answers/reconcile.js';
 export interface ReconcileRuns {
   state(): Pick<ReconcileState, 'running' | 'last'>;
   /**
-   * Begins a run when `record` has resolved; rejects as it does. False when another one is under way, or the process ends.
+   * Starts a run once `record` has resolved; rejects like `record`. False when another run is in progress, or the process is stopping.
    *
-   * @param order `full`: as far back as the service keeps results
+   * @param order `full`: list as far back as the service keeps results
    */
-  order(
+  start(
     order: { readonly actor: string; readonly full: boolean },
     record: () => Promise<void>,
   ): Promise<boolean>;

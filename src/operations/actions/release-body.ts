@@ -23,10 +23,10 @@ export interface ReleaseParts {
 }
 
 /**
- * Decodes a quarantined body with the current decoder and configuration into the archive. The body stays. A repeated release changes
- * nothing in the archive and, once the index of the ledger knows the first, returns the same result.
+ * Decodes a quarantined body into the archive, with the current decoder and configuration. The body stays. A repeated release changes
+ * nothing in the archive and, once the index has the first one, returns its result.
  *
- * Rejects with `not-found` for an unknown body, and when the job is erased meanwhile: then nothing of the release remains.
+ * Rejects with `not-found` for an unknown body, and when the job is erased meanwhile: then nothing of the release is left.
  * Rejects with `conflict` when the body still cannot be decoded.
  */
 export function releaseBody(parts: ReleaseParts, id: string, audit: AuditInfo): Promise<Acknowledgement> {

@@ -17,7 +17,7 @@ export function createAdminApp(
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
   app.use(guard());
-  // Metrics need no token, so that a page could read them by DNS rebinding.
+  // Metrics need no token, so a page could read them by DNS rebinding.
   app.get('/metrics', async (request, response) => {
     if (!isOwnHost(request.headers.host, hosts)) {
       const problem = new Problem(

@@ -19,9 +19,9 @@ export interface AdminRouterOptions {
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
   readonly changes: Pick<ChangeGate, 'pass'>;
-  /** Called before each change of what is stored. Rejects with `StoreError` while nothing may be written there. */
+  /** Called before each change of stored data. Rejects with `StoreError` while the store must not be written. */
   readonly admitChange: () => Promise<void>;
-  /** Every read that is answered as JSON passes through it, and every preview of a change. */
+  /** Every read with a JSON answer and every preview of a change passes through it. */
   readonly reads: ReadGate;
   /** Called for every request that is signed in. */
   readonly onSignedIn: (access: Access, peer: string | undefined) => void;
@@ -29,14 +29,14 @@ export interface AdminRouterOptions {
   readonly onUnexpected: (error: unknown) => void;
 }
 
-/** How much of a rejected form is read, so that its sender can read the answer. */
+/** Amount of a rejected form that is read, so that its sender can read the answer. */
 const DRAIN = { bytes: 1024 * 1024, ms: 5000 };
 const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer realm="transcript-receiver"' },
   429: { 'retry-after': '60' },
 };
 
-/** Mounts the routes. Without sign-in every path is answered 401, so that not even the paths are revealed. */
+/** Mounts the routes. Without sign-in every path is answered 401, so that paths are not revealed. */
 export function createAdminRouter(options: AdminRouterOptions): Router {
   const router = Router({ caseSensitive: true });
   router.use((_request, response, next) => {
@@ -87,7 +87,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
   });
 }
 
-interface Asked {
+interface AuthenticatedRequest {
   readonly request: Request;
   readonly response: ServerResponse;
   readonly access: Access;
@@ -96,18 +96,18 @@ interface Asked {
 
 async function passGates<T>(
   route: AdminRoute,
-  { request, response, access, body }: Asked,
+  { request, response, access, body }: AuthenticatedRequest,
   handle: (signal?: AbortSignal) => Promise<T>,
   { changes, admitChange, reads }: AdminRouterOptions,
 ): Promise<T> {
   if (route.method === 'GET') {
     const isDownload = Object.values(route.answers).some((each) => each && 'contentTypes' in each);
-    // Downloads have a gate of their own, and what every token may ask reads nothing.
+    // Downloads have a gate of their own, and routes without a right read nothing.
     if (isDownload || route.right === null) return handle();
     const sources = access.scope && [...access.scope].sort();
     const question = JSON.stringify([request.originalUrl, sources]);
     if (route.isUrgent) return reads.share(question, response, handle);
-    // An access to content is recorded with the name of its token.
+    // Not shared, because an access to content is recorded with the name of its token.
     return reads.pass(route.right === 'view' ? question : null, response, handle);
   }
   const isPreview = (body as { dryRun?: unknown } | undefined)?.dryRun === true;
@@ -166,7 +166,7 @@ function refuse(
 ): void {
   const problem = asRefusal(error);
   if (problem.code === 'internal') onUnexpected(error);
-  // The status has been sent already: the connection is cut, so that the client sees that the answer is incomplete.
+  // The status has already been sent: closing the connection shows that the answer is incomplete.
   if (response.headersSent) return void response.destroy();
   const closing = error instanceof SignInRefusal && error.closing;
   respondProblem(request, response, problem, DRAIN, closing, headersFor(problem));
@@ -211,7 +211,7 @@ export async function readJson(request: IncomingMessage, limits: BodyLimits): Pr
   }
   if (chunks.length === 0) return undefined;
   try {
-    // Letters of another encoding would be replaced, and a reason that holds them would stay so in the ledger.
+    // Rejects other encodings: replaced characters of a reason would stay in the ledger.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
   } catch (error) {
     throw invalid('The body is not valid JSON in UTF-8.', error);

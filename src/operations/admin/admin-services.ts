@@ -33,15 +33,15 @@ import { createDeadEventCounter } from './subscribers/count-dead-events.js';
 import { createJobEvents } from './subscribers/job-events.js';
 import { listSubscribers } from './subscribers/list-subscribers.js';
 
-/** What the configuration says of the port, and of what it shows. */
+/** Configuration of the port and of the data that it shows. */
 export interface AdminSettings {
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
-  /** Host names of the port, besides addresses and internal names. */
+  /** Host names of the port, in addition to addresses and internal names. */
   readonly hosts: readonly string[];
   /** Folder of the dashboard's files. */
   readonly page: string;
-  /** Names of all regions that the configuration knows addresses of. */
+  /** Names of all regions with addresses in the configuration. */
   readonly regions: readonly string[];
   /** The prefixes of all sources. */
   readonly keyPrefixes: readonly string[];
@@ -49,16 +49,16 @@ export interface AdminSettings {
   readonly service: ServiceFacts;
 }
 
-/** What receives callbacks: operators' work shares its parts, and gives way to it. */
+/** Parts of the receiver that operators' work shares and yields to. */
 interface Receiving {
   readonly sources: ReadonlyMap<string, Source>;
   readonly refusals: Pick<RefusalRing, 'list'>;
   readonly limits: DownloadLimits &
     ImportFormOptions['limits'] &
     Readonly<Record<'freshWithin' | 'factsWithin' | 'recordWithin', number>>;
-  /** Whether live traffic needs the resources that a replay would take. */
+  /** Whether live traffic needs the resources that a replay would use. */
   readonly isBusy: () => boolean;
-  /** Whether callbacks arrive: operators' reads take turns then. */
+  /** Whether callbacks arrive: operators' reads are limited then. */
   readonly isReceiving: () => boolean;
 }
 
@@ -67,7 +67,7 @@ export interface AdminOptions {
   readonly self: ReplicaFacts;
   readonly replicas: {
     readonly issues: FactSources<SubscriberFigures>['replicaIssues'];
-    /** Whether this replica does what one of all does. Rejects with `StoreError`. */
+    /** Whether this replica does the work that only one of all does. Rejects with `StoreError`. */
     readonly isFirst: () => Promise<boolean>;
   };
   readonly receiving: Receiving;
@@ -86,7 +86,7 @@ export interface AdminOptions {
   };
 }
 
-/** What the admin API works with, each made once. A route names what it needs. */
+/** Dependencies of the admin API, each created once. A route destructures what it needs. */
 export type AdminServices = ReturnType<typeof createAdminServices>;
 
 export function createAdminServices(options: AdminOptions) {
@@ -175,7 +175,7 @@ export function createAdminServices(options: AdminOptions) {
       listSubscribers({ outbox, view, countDead, fresh }, scope, signal),
     subscriberNames,
     downloads: createDownloadGate(limits),
-    /** Tries today's decoder on a body. */
+    /** Decodes a body with the current decoder, without storing it. */
     trial: createTrialDecoder(sources),
     limits,
     /** Milliseconds since the epoch. */

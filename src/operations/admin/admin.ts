@@ -10,18 +10,18 @@ import { adminRoutes } from './api/admin-routes.js';
 import { createHealthNotices, noticeSubscribers } from './notify-of-health.js';
 import { readHealth } from './read-health.js';
 
-/** Everything of the admin port. */
+/** The admin port. */
 export interface Admin {
   readonly app: Express;
   readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
-  /** Starts following the ledger, running replays, and notifying of the health. */
+  /** Starts following the ledger, running replays, and sending health notices. */
   start(): void;
-  /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
+  /** Stops the replays and notices of this replica while the ledger can still be written; another replica resumes them. */
   stopReplays(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Throws while it is not known yet how callbacks fared, and which jobs fail. Of a ledger that cannot be read what is known has to do. */
+/** The verdict for the metric. Throws while callbacks and failing jobs are not known yet, unless the ledger cannot be read. */
 function countedVerdict({ verdict, unknown }: Health): CountedVerdict {
   const isUnreadable = verdict.issues.some(
     ({ code }) => code === 'ledger-unreadable' || code === 'index-behind',

@@ -7,7 +7,7 @@ import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import type { Refusal, RefusalRing } from '../../observe/refusal-ring.js';
 import type { Refusals } from '../answers/deliveries.js';
 
-/** A rejected request, with or without valid credentials. */
+/** A rejected request, authenticated or not. */
 type ListedRefusal = Refusals['refusals'][number];
 
 export interface RefusalQuery {
@@ -19,7 +19,7 @@ export interface RefusalQuery {
 }
 
 interface Place {
-  /** Unauthenticated requests received after this were shown, and of this instant `shown` ones. */
+  /** Unauthenticated requests received after this time were shown, and `shown` of those at it. */
   readonly at: string;
   readonly shown: number;
   /** Cursor into the ledger; null for its newest line, false after its oldest. */
@@ -73,7 +73,7 @@ function notShown(refusals: readonly Refusal[], { at, shown }: Place): Refusal[]
   });
 }
 
-/** Recorded ones stay in the order of the ledger, which is that of writing. */
+/** Merges both by time; lines stay in the order of the ledger, which is that of writing. */
 function merge(unauthenticated: readonly Refusal[], entries: readonly PlacedEntry[]): ListedRefusal[] {
   const merged: ListedRefusal[] = [];
   let next = 0;

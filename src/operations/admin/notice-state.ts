@@ -3,32 +3,32 @@ import { describeIssue, issueName } from '../issues/describe-issue.js';
 import { ISSUES } from '../issues/issue-kinds.js';
 import type { Issue } from '../issues/issues.js';
 
-/** Milliseconds that an issue must last before it is announced: it may go by itself. */
+/** Milliseconds that an issue must last before it is announced, because it may be transient. */
 export const OPEN_AFTER = 60_000;
-/** Milliseconds that an issue must be gone before that is announced, so that a flapping one is announced once. */
+/** Milliseconds that an issue must be gone before its end is announced, so that a flapping one is announced once. */
 export const CLOSE_AFTER = 10 * 60_000;
 
-/** An issue as one subscriber knows it. */
+/** State of an issue for one subscriber. */
 export interface TrackedIssue {
-  /** Stays as it is once it is due: an event has one content for its id. */
+  /** Fixed once it is due, because an event has one content for its id. */
   readonly notice: Omit<HealthNotice, 'store'>;
   /** Milliseconds since the epoch. */
   readonly lastSeen: number;
-  /** The level that the subscriber was told; null before. */
+  /** Level of the last notice delivered; null before the first. */
   readonly told: HealthNotice['level'] | null;
 }
 
 /** By the name of the issue. */
 export type TrackedIssues = Readonly<Record<string, TrackedIssue>>;
 
-/** What was looked at. */
+/** Issues of one evaluation of the verdict. */
 export interface Seen {
   readonly issues: readonly Issue[];
-  /** Whether everything was looked at: an issue that was not looked at is not over. */
+  /** Whether all facts were known; otherwise an absent issue does not count as over. */
   readonly whole: boolean;
 }
 
-/** The state after the verdict was read. Times in the future are those of a clock that was set back since: nothing waits for them. */
+/** The state after the verdict was read. Times in the future, from a clock that was set back since, are not waited for. */
 export function afterLook(tracked: TrackedIssues, { issues, whole }: Seen, now: number): TrackedIssues {
   const next: Record<string, TrackedIssue> = {};
   for (const issue of issues) {
@@ -47,7 +47,7 @@ function whilePresent(known: TrackedIssue | undefined, issue: Issue, now: number
   if (known === undefined || (known.told === null && Date.parse(known.notice.since) > now))
     return { notice: noticeOf(issue, new Date(now).toISOString()), lastSeen: now, told: null };
   const { notice, told } = known;
-  // A subscriber that was warned must hear that somebody has to act now.
+  // A warning that becomes failing is announced again.
   const isWorse = told !== null && issue.level === 'failing' && notice.level !== 'failing';
   const isDue = told !== null || now - Date.parse(notice.since) >= OPEN_AFTER;
   return { notice: isDue && !isWorse ? notice : noticeOf(issue, notice.since), lastSeen: now, told };
@@ -59,8 +59,7 @@ function noticeOf(issue: Issue, since: string): TrackedIssue['notice'] {
 }
 
 /**
- * The event that is to be sent; null when there is none. Its id is made of the issue, so that it is the same whenever, and from
- * whichever replica, it is sent again.
+ * The event to send; null without one. Its id is derived from the issue, so that it is the same on every retry and every replica.
  *
  * @param store location, so that several installations can be distinguished
  */
@@ -94,7 +93,7 @@ export function afterDelivery(
   return { ...others, [issue]: { ...known, told: level } };
 }
 
-/** What the store knows, for the replica that sends from now on: nothing is over at once. */
+/** The stored state for a replica that starts to send. Resets `lastSeen`, so that no issue counts as over at once. */
 export function takenOver(stored: TrackedIssues, now: number): TrackedIssues {
   return Object.fromEntries(
     Object.entries(stored).map(([issue, known]) => [issue, { ...known, lastSeen: now }]),

@@ -29,12 +29,12 @@ export interface NoticesOptions {
   readonly clock?: () => number;
 }
 
-/** Milliseconds between two looks at the verdict. */
+/** Milliseconds between evaluations of the verdict. */
 const INTERVAL = 15_000;
-/** Milliseconds between attempts at a subscriber that did not take a notice. */
+/** Milliseconds until a retry after a subscriber did not accept a notice. */
 const PAUSE = 60_000;
 
-/** What subscribers know of the receiver's health, by subscriber and issue. */
+/** Document with the tracked issues by subscriber. */
 const STATE_KEY = `${NOTICES_FOLDER}state.json`;
 type Notified = Readonly<Record<string, TrackedIssues>>;
 
@@ -44,13 +44,13 @@ export function noticeSubscribers(all: ReadonlyMap<string, EventFilter>): Map<st
 }
 
 /**
- * Notifies subscribers when an issue of the verdict begins and ends. The first of the replicas does. While the store cannot be written, it
- * stays the same one, and its memory is the state.
+ * Notifies subscribers when an issue of the verdict begins and ends. Only the first replica sends. While the store cannot be written, the
+ * same replica continues with the state in its memory.
  */
 export function createHealthNotices(options: NoticesOptions) {
   const { subscribers, outbox, store, health, onError, clock = Date.now } = options;
   const known = new Map<string, TrackedIssues>();
-  /** When a subscriber did not take the notice of an issue, by both; the last failure comes last. */
+  /** Times of failed notices by subscriber and issue; the last failure is last. */
   const failures = new Map<string, Map<string, number>>();
   let isSender = false;
   let saved = '';
@@ -79,7 +79,7 @@ export function createHealthNotices(options: NoticesOptions) {
     failures.set(name, failed);
     if (Math.abs(clock() - ([...failed.values()].at(-1) ?? Number.NEGATIVE_INFINITY)) < PAUSE) return;
     const tracked = issuesOf(name);
-    // A notice that is never taken holds up no others.
+    // Failed ones last, so that a notice that is never accepted holds up no others.
     const names = [...Object.keys(tracked).filter((issue) => !failed.has(issue)), ...failed.keys()];
     for (const issue of names) {
       failed.delete(issue);
@@ -92,10 +92,10 @@ export function createHealthNotices(options: NoticesOptions) {
     }
   }
 
-  /** Decides, saves, then sends, so that a replica that dies in between, and its successor, send the same notice again. */
-  async function look(signal: AbortSignal): Promise<void> {
+  /** Updates and saves the state before it sends, so that after a crash the same notice is sent again. */
+  async function notify(signal: AbortSignal): Promise<void> {
     try {
-      // The memory goes on while the store fails.
+      // While the store fails, the state in memory is used.
       if (options.isWritable()) await chooseSender().catch(() => undefined);
       if (!isSender) return;
       const seen = seenIn(await health());
@@ -108,12 +108,12 @@ export function createHealthNotices(options: NoticesOptions) {
   }
 
   return {
-    look,
-    /** Without a subscriber nothing runs and no request is made. */
+    notify,
+    /** Does nothing without a subscriber. */
     start() {
-      if (subscribers.size > 0) looking = repeat(look, { interval: INTERVAL, firstWithin: INTERVAL });
+      if (subscribers.size > 0) looking = repeat(notify, { interval: INTERVAL, firstWithin: INTERVAL });
     },
-    /** What was delivered last is saved. */
+    /** Saves the last deliveries. */
     async stop() {
       await looking?.stop();
       if (isSender) await save().catch(() => undefined);
@@ -121,7 +121,7 @@ export function createHealthNotices(options: NoticesOptions) {
   };
 }
 
-/** While something cannot be read, an issue that does not show may still be there. */
+/** `whole` is false while facts are unknown, because an absent issue may still exist. */
 function seenIn({ verdict, store, unknown }: Health): Seen {
   return { issues: verdict.issues, whole: store.writable && Object.keys(unknown).length === 0 };
 }

@@ -10,27 +10,27 @@ import { verdictOf } from '../health/health-verdict.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
 import type { Issue } from '../issues/issues.js';
 
-/** What a replica knows of itself; the functions return its current state. */
+/** Facts about the replica itself; the functions return its current state. */
 export interface ReplicaFacts {
   readonly version: string;
   readonly replica: string;
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
   readonly draining: () => boolean;
-  /** What this replica says of itself. */
+  /** Issues that this replica reports of itself. */
   readonly ownIssues: () => readonly Issue[];
   readonly store: { readonly location: string; readonly status: () => CanaryStatus };
   readonly memory: () => { readonly total: number; readonly used: number; readonly waiters: number };
   readonly activeDeliveries: () => number;
   /** Address at which senders reach the receiver, as configured, and its port. Null: not known yet. */
   readonly callbackAddress: () => { readonly url: string | null; readonly port: number | null };
-  /** Regions callbacks or recovery are configured for. */
+  /** Regions with a configured batch address. */
   readonly regions: readonly string[];
 }
 
 /**
- * The verdict and the facts behind it. What covers all sources is null where the client may see some only.
+ * The verdict and the facts behind it. Facts about all sources are null for a client that may see only some.
  *
- * @param patience milliseconds that a fact may take
+ * @param patience time-out of each fact in milliseconds
  */
 export async function readHealth(
   self: ReplicaFacts,

@@ -7,7 +7,7 @@ const IN_MEMORY = {
   unwritable: 'its file cannot be written: set another ledger.index.path',
 } as const;
 
-/** Logs where the index is. One in memory is small, and is built again by each start. */
+/** Logs the place of the index. Warns of one in memory, which is small and rebuilt at each start. */
 export function reportIndex(log: Pick<Logger, 'info' | 'warn'>) {
   return ({ path, cause }: IndexPlace): void => {
     if (cause === null) return log.info({ event: 'index', path }, 'the index of the ledger is open');

@@ -17,7 +17,7 @@ export const storedItemSchema = z
   })
   .meta({ ...OPEN, id: 'StoredItem' });
 
-/** The same in a line, which can also say that the item was read. */
+/** An item of a ledger line, which can also record that the item was read. */
 const ledgerItemSchema = z
   .strictObject({
     ...storedItemSchema.shape,

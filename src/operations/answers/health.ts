@@ -13,7 +13,7 @@ const verdictSchema = z
     level: z
       .enum(LEVELS)
       .describe(
-        'the worst of the issues; failing: results are lost or cannot be received; unknown: no issue, but not everything could be looked at',
+        'the worst of the issues; failing: results are lost or cannot be received; unknown: no issue, but not everything could be checked',
       ),
     index: indexExtentSchema,
     unseen: z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, instant } from './values.js';
 
-/** What the index of the ledger has, the same in every answer. */
+/** Extent of the index of the ledger, the same in every answer. */
 export const indexExtentSchema = z
   .strictObject({
     since: instant.nullable().describe('null: from the beginning of the ledger on'),

@@ -22,4 +22,3 @@ export const problemSchema = z
       },
     ],
   });
-/** What every refused request is answered with. */

@@ -97,7 +97,7 @@ export const deadEventsSchema = z
   .meta({ id: 'DeadEvents' });
 export type DeadEvents = Answer<typeof deadEventsSchema>;
 
-/** What became of an event for a subscriber. */
+/** State of an event for a subscriber. */
 const toldFields = {
   event: z.string().describe('id of the event'),
   type: z.string().meta({ examples: ['job.stored', 'job.failed', 'job.erased'] }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Values that several answers of the admin API are made of. Answers are checked by the tests, not in production. */
+/** Schemas shared by several answers of the admin API. Answers are validated in tests, not in production. */
 
-/** What a handler may return for a schema: the same, with readonly arrays and members. */
+/** Type of an answer: the output of the schema with readonly arrays and members. */
 export type Answer<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 type Immutable<T> = T extends readonly (infer Element)[]
@@ -23,5 +23,5 @@ export const nextCursor = z
   .nullable()
   .describe('`cursor` of the next page; null when this one is the last');
 
-/** Parts of a document in the store. Another version of the receiver may have written members that are not named here. */
+/** For parts of stored documents, in which another version of the receiver may have written further members. */
 export const OPEN = { additionalProperties: true } as const;

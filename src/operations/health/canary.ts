@@ -9,9 +9,9 @@ import type { StoreCondition } from '../../store/store-remedies.js';
 
 export interface CanaryOptions {
   readonly store: Pick<ObjectStore, 'create' | 'replace' | 'read' | 'delete'>;
-  /** Name of this replica. Processes may share it by mistake, so that the canary is `.canary/<replica>-<random>`. */
+  /** Name of this replica. The key is `.canary/<replica>-<random>`, because processes may share a name by mistake. */
   readonly replica: string;
-  /** Called when a check fails after a success or in another way, and with null when one succeeds after failures. */
+  /** Called when a check fails after a success or with another condition, and with null when one succeeds after failures. */
   readonly onChange?: (
     failure: { readonly reason: string; readonly condition: StoreCondition | null } | null,
   ) => void;
@@ -19,20 +19,20 @@ export interface CanaryOptions {
   readonly interval?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
-  /** What this replica says of itself to all others: a JSON value, written with the canary. Default: nothing. */
+  /** Report of this replica for all others: a JSON value, written with the canary. Default: none. */
   readonly report?: () => unknown;
-  /** False for a store that is known to replace objects: that is accepted. Default true. */
+  /** False for a store that is accepted although it ignores conditional writes. Default true. */
   readonly needsConditions?: boolean;
   /**
-   * When another object was last written, in milliseconds of `performance.now`: the store was writable then, whatever the canary had found
+   * When another object was last written, in milliseconds of `performance.now`: it proves the store writable, even if the canary failed
    * before. Default: never.
    */
   readonly lastWrite?: () => number;
   /** Called after each check of the interval. */
   readonly onChecked?: () => void;
-  /** Rejects while nothing may be written. Called before each check until one succeeds. Default: anything may be. */
+  /** Rejects while the store must not be written. Called before each check until one succeeds. Default: no restriction. */
   readonly admit?: () => Promise<void>;
-  /** Rejects when this is not the store that it should be. Called each second time. Default: any store is right. */
+  /** Rejects for a wrong store. Called with every second check. Default: none. */
   readonly identify?: () => Promise<void>;
   /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
   readonly clock?: () => number;
@@ -43,47 +43,48 @@ export interface CanaryStatus {
   readonly writable: boolean;
   /** Milliseconds since the epoch, or null before the first success. */
   readonly lastSuccessAt: number | null;
-  /** Why it is not writable, or what was wrong in the latest check; null when nothing is. */
+  /** Why it is not writable, or why the latest check failed; null otherwise. */
   readonly reason: string | null;
-  /** What `reason` says of the whole store; null when that is not known. */
+  /** Condition of the whole store that `reason` shows; null when unknown. */
   readonly condition: StoreCondition | null;
   /** Milliseconds the last successful check took. */
   readonly latencyMs: number | null;
 }
 
-interface Complaint extends ReturnType<typeof diagnose> {
-  /** Ticks. */
+/** Why the latest check failed. */
+interface CheckFailure extends ReturnType<typeof diagnose> {
+  /** Monotonic time in milliseconds. */
   readonly at: number;
 }
 
-const NOT_CHECKED: Complaint = {
+const NOT_CHECKED: CheckFailure = {
   reason: 'the store has not been checked yet',
   condition: null,
   refused: false,
   at: 0,
 };
 
-/** Milliseconds within which a replica at the default interval is not ready when its store hangs. */
+/** Milliseconds after which a hanging store makes a replica with the default interval not ready. */
 const NOTICED_WITHIN = 30_000;
 
-/** Milliseconds after the first success that follows a failure. */
+/** Milliseconds until the next check after the first success that follows a failure. */
 const AFTER_FAILURE = 1_000;
 
-/** Time-outs after which a call that never ended is abandoned, and another one may be made. */
+/** Number of time-outs after which a hanging call is abandoned and another check may start. */
 const ABANDON_AFTER = 6;
 
 /**
- * Proves that the store takes writes: a fresh body is written, read back and compared. Each second time it is identified as well, and a
- * write is tried that the store must refuse: an upgrade of it or a proxy can end what was proven at the start.
+ * Proves that the store accepts writes: a fresh body is written, read back and compared. Every second check also verifies the store's id and
+ * tries a conditional write that the store must refuse, because an upgrade or a proxy can break what was proven at the start.
  */
 export class Canary {
   /** Key of the object. */
   readonly key: string;
-  /** What was wrong in the latest check; null when nothing was. */
-  complaint: Complaint | null = NOT_CHECKED;
+  /** Failure of the latest check; null after a success. */
+  complaint: CheckFailure | null = NOT_CHECKED;
   readonly #options: CanaryOptions;
   readonly #interval: number;
-  /** Milliseconds after which the last success no longer counts: three intervals; up to five seconds more where they are short. */
+  /** Milliseconds after which the last success is too old: three intervals, plus up to five seconds if they are short. */
   readonly #maxAge: number;
   readonly #timeout: number;
   readonly #ticks: () => number;
@@ -101,7 +102,7 @@ export class Canary {
     this.#interval = interval;
     this.#maxAge = Math.min(interval * 3 + 5000, Math.max(interval * 3, NOTICED_WITHIN));
     this.#timeout = timeout;
-    // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
+    // Ages need a monotonic clock: with a system clock that is set back, an old success would seem recent.
     this.#ticks = options.clock ?? (() => performance.now());
   }
 
@@ -113,7 +114,7 @@ export class Canary {
     return this.#last !== null && this.#ticks() - Math.max(this.#last.ticks, wroteAt) < this.#maxAge;
   }
 
-  /** Whether a check that began after a moment of `performance.now` succeeded. */
+  /** Whether a check that started after this time of `performance.now` succeeded. */
   succeededSince(moment: number): boolean {
     return this.#last !== null && this.#last.ticks - this.#last.latencyMs > moment;
   }
@@ -141,10 +142,10 @@ export class Canary {
     this.#running = false;
     if (this.#timer) clearTimeout(this.#timer);
     await this.#checking;
-    // After a check that never ended a canary may exist, but the store would not take the delete either.
+    // After a check that never ended a canary may exist, but the store would not accept a delete either.
     if (this.#last === null || this.#unanswered !== null) return;
     const { store } = this.#options;
-    // Where deleting is denied the others would miss this replica for an hour: a canary without a report is of none.
+    // If deletes are denied, removes the report: a canary with one would be reported as a silent replica for an hour.
     const signOff = () => store.replace(this.key, bodyOf(null), DOCUMENT_HEADERS);
     await store
       .delete(this.key)
@@ -152,7 +153,7 @@ export class Canary {
       .catch(() => undefined);
   }
 
-  /** Checks once, or joins the check in flight. Never throws: the status has the result. */
+  /** Checks once, or joins the check in flight. Never throws: the result is in the status. */
   check(): Promise<CanaryStatus> {
     this.#checking ??= this.#attempt().finally(() => {
       this.#checking = null;
@@ -160,7 +161,7 @@ export class Canary {
     return this.#checking;
   }
 
-  /** Writes what this replica says of itself by now, between the checks of the interval; nothing before `start` and after `stop`. */
+  /** Writes the current report between the checks of the interval; does nothing before `start` and after `stop`. */
   renew(): void {
     if (this.#running) void this.check();
   }
@@ -169,9 +170,9 @@ export class Canary {
     const hadFailed = this.complaint !== null && this.complaint !== NOT_CHECKED;
     await this.check();
     this.#options.onChecked?.();
-    // What it wrote still reports the failure.
+    // The report that this check wrote still contains the failure, so the next check follows soon.
     const isOver = hadFailed && this.complaint === null;
-    // One check that fails alone does not make the last success too old.
+    // After a failure at half the interval, so that a single failed check does not make the last success too old.
     const pause = this.complaint === null ? this.#interval : this.#interval / 2;
     if (!this.#running) return;
     const soon = isOver ? Math.min(this.#interval, AFTER_FAILURE) : pause;
@@ -181,9 +182,9 @@ export class Canary {
   async #attempt(): Promise<CanaryStatus> {
     const { clock = Date.now } = this.#options;
     const started = this.#ticks();
-    const late = `the store did not answer within ${this.#timeout} ms`;
+    const message = `the store did not answer within ${this.#timeout} ms`;
     try {
-      await withDeadline(this.#prove(), this.#timeout, late);
+      await withDeadline(this.#prove(), this.#timeout, message);
       const ended = this.#ticks();
       this.#last = { at: clock(), ticks: ended, latencyMs: Math.round(ended - started) };
       this.#record(null);
@@ -193,7 +194,7 @@ export class Canary {
     return this.status();
   }
 
-  /** A write that still hangs could overwrite the next one, so the next check waits for it, up to `ABANDON_AFTER` time-outs. */
+  /** Throws while an earlier write hangs, up to `ABANDON_AFTER` time-outs, because that could overwrite the next one. */
   async #prove(): Promise<void> {
     const { store, admit, identify, report = () => null, needsConditions = true } = this.#options;
     const now = this.#ticks();
@@ -213,7 +214,7 @@ export class Canary {
     }
   }
 
-  #record(found: Complaint | null): void {
+  #record(found: CheckFailure | null): void {
     const before = this.complaint;
     this.complaint = found;
     if (before === NOT_CHECKED) return;
@@ -222,20 +223,20 @@ export class Canary {
   }
 }
 
-/** Another write that succeeds does not show that it has ended. */
-function isLasting({ condition }: Complaint): boolean {
+/** Whether the condition persists even if another write succeeds. */
+function isLasting({ condition }: CheckFailure): boolean {
   return condition === 'overwrites' || condition === 'missing';
 }
 
 type CanaryObject = Required<Pick<CanaryOptions, 'store' | 'report'>> & { readonly key: string };
 
-/** @param tests also tries a write that the store must refuse, because there is an object */
+/** @param tests also try a conditional write that the store must refuse, because the object exists */
 async function proveStore({ store, key, report }: CanaryObject, tests: boolean): Promise<void> {
   const body = bodyOf(report());
-  // The second write has the report of this replica, too: where it is not refused, others read it.
+  // The second write also has the report, because other replicas read it if the store does not refuse the write.
   const refused = bodyOf(report());
   await store.replace(key, body, DOCUMENT_HEADERS);
-  // An object that somebody removed meanwhile is created: only a second creation shows that the condition does not hold.
+  // The object may have been removed meanwhile, so only a second creation proves that the condition is ignored.
   const isGone = tests && (await store.create(key, refused, DOCUMENT_HEADERS)) === 'created';
   if (isGone && (await store.create(key, refused, DOCUMENT_HEADERS)) === 'created') throw overwritten();
   const reading = await store.read(key);

@@ -50,7 +50,7 @@ export function neededHeaders({ credentials }: CredentialSettings, now: number):
 
 /**
  * @param lastUse ISO 8601 by `<source>/<credential>`
- * @param isComplete false when the ledger could not be read: what is not in `lastUse` may have been used
+ * @param isComplete false when the ledger could not be read, so that a credential without `lastUse` may have been used
  */
 export function credentialStates(
   sources: readonly CredentialSettings[],
@@ -61,8 +61,8 @@ export function credentialStates(
   return sources.flatMap(({ source, credentials }) =>
     credentials.map(({ name, notBefore, expires }) => {
       const lastUsedAt = lastUse[`${source}/${name}`] ?? null;
-      const used = lastUsedAt !== null ? 'in-use' : isComplete ? 'unused' : 'unknown';
-      const state = stateOf({ notBefore, expires, used, now });
+      const notFound = isComplete ? 'unused' : 'unknown';
+      const state = stateOf({ notBefore, expires, used: lastUsedAt === null ? notFound : 'in-use', now });
       return {
         source,
         credential: name,

@@ -23,22 +23,22 @@ export interface ReceiverFacts {
 export interface VerdictFacts {
   /** Null for the `status` command, which reads the store alone. */
   readonly receiver: ReceiverFacts | null;
-  /** What the receiver that answers says of itself, and what others say of themselves; null when that cannot be read. */
+  /** Issues that the answering receiver reports of itself, and those of other replicas; null when they cannot be read. */
   readonly ownIssues: readonly Issue[];
   readonly replicaIssues: readonly Issue[] | null;
-  /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
+  /** When a receiver last wrote its canary (ISO 8601); undefined when canaries were not read. */
   readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
   readonly callbacks: CallbackFacts | null;
   readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'condition' | 'lastSuccessAt'>;
   readonly ledger: LedgerViewStatus;
   readonly index: IndexExtent;
-  /** Whether the index has every delivery of the service's whole retention. */
+  /** Whether the index covers the whole retention of the service. */
   readonly isIndexed: boolean;
   /** Jobs whose last ledger line is a failure, by outcome. */
   readonly failing: Readonly<Record<string, number>> | null;
-  /** When the callback of the job that fails for longest was received, or expected (ISO 8601). */
+  /** When the callback of the longest failing job was received or expected (ISO 8601). */
   readonly failingSince: string | null;
-  /** When the service begins to delete the results of failing jobs (ISO 8601); null while that is far away. */
+  /** When the service starts deleting the results of failing jobs (ISO 8601); null while that is far away. */
   readonly retentionEnds: string | null;
   /** Bodies waiting in quarantine. */
   readonly waiting: number | null;
@@ -46,16 +46,16 @@ export interface VerdictFacts {
   readonly verify: VerifyFigures | null;
   readonly service: ServiceFacts;
   readonly credentials: readonly CredentialState[];
-  /** The ledger names credentials of sources that have none in this configuration. */
+  /** The ledger has credentials of sources that have none in this configuration. */
   readonly otherCredentials: boolean;
-  /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
+  /** Whether the verdict covers only some sources; facts about all sources are then in `unseen`. */
   readonly scoped: boolean;
   readonly subscribers: readonly { readonly issues: readonly Issue[] }[] | null;
-  /** Facts that are null because they could not be read; other nulls mean that there is nothing. */
+  /** Facts that are null because they could not be read; null elsewhere means that there is none. */
   readonly unknown: UnknownFacts;
 }
 
-/** Is all well? `index` and `unseen` bound what the verdict claims. */
+/** The verdict; `index` and `unseen` limit what it claims. */
 export function verdictOf(facts: VerdictFacts, now: number): Verdict {
   const issues = issuesIn(facts, now);
   // Stable: among equals callbacks come first.
@@ -140,7 +140,7 @@ function ledgerIssues({ ledger, index, store, scoped }: VerdictFacts): Issue[] {
   if (error !== null && fault === 'index') {
     issues.push(issueOf('index-behind', { reason: error, since: refreshedAt }));
   } else if (error !== null) {
-    // What keeps the store from being written is said with the store.
+    // The issue of the store already has this reason.
     const reason = !store.writable && store.reason === error ? null : error;
     issues.push(issueOf('ledger-unreadable', { reason, condition, since: refreshedAt }));
   }
@@ -158,7 +158,7 @@ function ledgerIssues({ ledger, index, store, scoped }: VerdictFacts): Issue[] {
 const OF_ALL_SOURCES: readonly Unseen[] = ['quarantine', 'reconcile', 'verify'];
 const UNREAD = ['callbacks', 'failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
 
-/** What the verdict does not cover although nothing failed; failures that hide something are issues themselves. */
+/** Facts that the verdict does not cover. Failures that hide facts are issues themselves. */
 function unseenIn(facts: VerdictFacts): Unseen[] {
   const { receiver, isIndexed, otherCredentials, scoped, unknown } = facts;
   return [
@@ -170,7 +170,7 @@ function unseenIn(facts: VerdictFacts): Unseen[] {
   ];
 }
 
-/** Facts that a token or a configuration leaves out do not count: they are known to be left out. */
+/** Whether facts are unknown; those outside of a token's scope or the configuration do not count. */
 function unknownIn({ isIndexed, replicaIssues, unknown }: VerdictFacts): boolean {
   return !isIndexed || replicaIssues === null || UNREAD.some((name) => unknown[name] !== undefined);
 }

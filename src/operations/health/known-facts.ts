@@ -3,16 +3,16 @@ import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import type { Health } from '../answers/health.js';
 import type { Unknowable } from '../issues/verdict-words.js';
 
-/** Why members of the health summary are unknown; what is known is not in it. */
+/** Reasons of unknown members of the health summary; known members are absent. */
 export type UnknownFacts = Health['unknown'];
 type Unknown = NonNullable<UnknownFacts[Unknowable]>;
 
 type LedgerStatus = Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
 
 /**
- * Distinguishes facts that do not exist from facts that could not be read.
+ * Reads facts, and collects the reasons of those that could not be read.
  *
- * @param patience milliseconds after which a fact is unknown: a store that hangs must not hold up the rest; undefined for none
+ * @param patience time-out of each fact in milliseconds, so that a store that hangs does not hold up the rest; undefined for none
  */
 export function createKnownFacts(ledger: LedgerStatus, patience: number | undefined) {
   const unknown: { [Name in Unknowable]?: Unknown } = {};
@@ -21,9 +21,9 @@ export function createKnownFacts(ledger: LedgerStatus, patience: number | undefi
   return {
     unknown: unknown as UnknownFacts,
     /**
-     * Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why.
+     * Reads a fact; null when it cannot be read in time. Then the signal is aborted, and `unknown` has the reason.
      *
-     * @param others facts that come out of the same answer
+     * @param others further facts from the same read
      */
     async read<T>(
       name: Unknowable,
@@ -38,7 +38,7 @@ export function createKnownFacts(ledger: LedgerStatus, patience: number | undefi
         return null;
       }
     },
-    /** Facts from the ledger that the lines in memory do not show. */
+    /** Marks facts from the ledger as unknown while it has not been read. */
     noteUnread(...names: readonly Unknowable[]): void {
       if (unread !== null) for (const name of names) unknown[name] = unread;
     },
@@ -53,7 +53,7 @@ export function within<T>(
   return patience === undefined ? fact() : readWithin(patience, fact);
 }
 
-/** Milliseconds that a fact has to end by its signal: it may know what it found before. */
+/** Milliseconds for a fact to end after its signal, possibly with a partial result. */
 const GRACE = 500;
 
 async function readWithin<T>(patience: number, fact: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { ListRange, ObjectStore } from '../../store/object-store.js';
 
-/** The reports of four days, where a run is made each hour. */
+/** Four days of hourly runs. */
 const MAX_REPORTS = 100;
 
 /** Keys of the last reports in a folder, oldest first. */

@@ -20,11 +20,11 @@ export interface FactSources<Subscriber extends { readonly issues: readonly Issu
   readonly view: Pick<LedgerView, 'status' | 'extent' | 'failingNow' | 'callbacks' | 'bodyFigures'>;
   readonly summarise: (query: SummaryQuery) => Promise<LedgerSummary>;
   readonly retained: RetentionView;
-  /** The signals end what is still being read. */
+  /** The signals abort reads. */
   readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;
   readonly lastVerify: (signal?: AbortSignal) => Promise<VerifyFigures | null>;
   readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly Subscriber[]>;
-  /** What replicas say of themselves; those of the process itself may be among it. */
+  /** Issues that replicas report of themselves; may include those of this process. */
   readonly replicaIssues: () => Promise<readonly Issue[]>;
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
@@ -32,7 +32,7 @@ export interface FactSources<Subscriber extends { readonly issues: readonly Issu
   readonly retention: number;
 }
 
-/** What the process knows without the store. */
+/** Facts about the process itself. */
 export interface ProcessFacts {
   readonly receiver: ReceiverFacts | null;
   readonly store: VerdictFacts['store'];
@@ -41,10 +41,10 @@ export interface ProcessFacts {
 }
 
 /**
- * Reads the facts behind the verdict, also while the store fails or hangs: what is unknown then is null and in `unknown`.
+ * Reads the facts behind the verdict, even while the store fails or hangs: facts that cannot be read are null and in `unknown`.
  *
- * @param scope figures that cover all sources are left out for a client that may see some
- * @param patience milliseconds after which a fact is unknown. Default: none
+ * @param scope facts about all sources are left out for a client that may see only some
+ * @param patience time-out of each fact in milliseconds. Default: none
  */
 export async function readFacts<Subscriber extends { readonly issues: readonly Issue[] }>(
   from: FactSources<Subscriber>,
@@ -68,11 +68,11 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     within(patience, from.replicaIssues).catch(() => null),
   ]);
   const { unknown } = known;
-  // The newest hours are read first: callbacks are known before the rest.
+  // The newest hours are read first, so callbacks are known before the rest.
   if (ledger.error !== null || callbacks === null || callbacks.hourSince > now - HOUR)
     known.noteUnread('callbacks');
   known.noteUnread('last24h', ...LAST_TIMES);
-  // Failures that are known stay known while the ledger cannot be read.
+  // Known failures are still shown while the ledger cannot be read.
   if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
   if (ofAll && !found?.waiting) known.noteUnread('quarantine');
   const quarantine = unknown.quarantine === undefined ? found : null;
@@ -111,10 +111,10 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, quarantine };
 }
 
-/** Facts that are times of the last callbacks, which the figures of the last day come with. */
+/** Facts that are read together with the figures of the last day: times of the last callbacks. */
 const LAST_TIMES = ['regions', 'credentials'] as const;
 
-/** Quarantined bodies that have not expired; all of them while the store does not say what has. */
+/** Figures of quarantined bodies that have not expired; of all bodies while expiry times cannot be read. */
 async function readBodies({
   view,
   retained,

@@ -11,7 +11,7 @@ import { lastReports } from './last-reports.js';
 
 /** The figures of one report. */
 interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {
-  /** Ids of those missing jobs that nothing has settled since. */
+  /** Ids of missing jobs that have not been settled since. */
   readonly open: readonly string[];
 }
 
@@ -19,18 +19,18 @@ const DAYS = 24 * 3_600_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the results of reconcile; null before the first run. A run that saw only a part of the jobs, because of a fault, can add to the
- * missing jobs but not remove any; what the ledger has of a job since can.
+ * Reads the results of reconcile; null before the first run. An incomplete run can add missing jobs but not remove any; later ledger lines of
+ * a job can remove it.
  */
 export function createReconcileReportReader(
   store: ObjectStore,
   missedJobs: LedgerView['missedJobs'],
   clock: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<ReconcileFigures | null> {
-  // Reports never change, and while a fault lasts the same ones are needed again and again.
+  // Cache: reports never change, and while a fault lasts the same ones are needed repeatedly.
   let read = new Map<string, RunFigures>();
 
-  /** Newest first, down to the first that saw everything. */
+  /** Runs, newest first, back to the last complete one. */
   async function runsOf(keys: readonly string[], signal?: AbortSignal): Promise<Map<string, RunFigures>> {
     const runs = new Map<string, RunFigures>();
     for (const key of keys.toReversed()) {
@@ -39,12 +39,12 @@ export function createReconcileReportReader(
       if (run === null) continue;
       runs.set(key, run);
       read.set(key, run);
-      if (sawEverything(run)) break;
+      if (isComplete(run)) break;
     }
     return runs;
   }
 
-  /** Leaves out missing jobs that were fetched, or whose loss was accepted, since the run: once that is so it stays so. */
+  /** Removes missing jobs that were fetched or acknowledged since the run; cached, because settled jobs stay settled. */
   async function withoutSettled(key: string, run: RunFigures): Promise<RunFigures> {
     if (run.open.length === 0) return run;
     const { settled, failing } = await missedJobs({ jobs: run.open, since: Date.parse(run.startedAt) });
@@ -60,7 +60,7 @@ export function createReconcileReportReader(
     // Reports accumulate over years; the last ones are nearly always recent.
     const startAfter = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
     const recent = await runsOf(await lastReports(store, REPORTS_FOLDER, { startAfter, signal }), signal);
-    read = [...recent.values()].some(sawEverything)
+    read = [...recent.values()].some(isComplete)
       ? recent
       : await runsOf(await lastReports(store, REPORTS_FOLDER, { signal }), signal);
     return summed(await Promise.all([...read].map(([key, run]) => withoutSettled(key, run))));
@@ -69,7 +69,7 @@ export function createReconcileReportReader(
 
 /** @param runs newest first */
 function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
-  const whole = runs.find(sawEverything);
+  const whole = runs.find(isComplete);
   const [newest] = runs;
   if (newest === undefined) return null;
   const { open: _, ...figures } = whole ?? newest;
@@ -80,7 +80,7 @@ function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
       missing: Math.max(...runs.map(({ missing }) => missing)),
       withoutFailure: Math.max(...runs.map(({ withoutFailure }) => withoutFailure)),
     }),
-    // A restart interrupts the run in flight: no fault as long as the next run completes; health warns when it is overdue.
+    // An interruption, for example by a restart, is no fault once a run is complete; an overdue run is an issue of its own.
     faults:
       (whole === undefined ? newest : runs.find(({ faults }) => !wasOnlyInterrupted(faults)))?.faults ?? [],
   };
@@ -90,12 +90,12 @@ function wasOnlyInterrupted(faults: readonly string[]): boolean {
   return faults.length > 0 && faults.every((fault) => fault === INTERRUPTED);
 }
 
-/** Only a run without faults proves that a job earlier runs missed is missing no more. */
-function sawEverything({ faults }: RunFigures): boolean {
+/** Only a complete run proves that a job is no longer missing. */
+function isComplete({ faults }: RunFigures): boolean {
   return faults.length === 0;
 }
 
-/** Whether a document of the store is a report: it may be cut, or edited by hand. */
+/** Whether a document of the store is a report; it may be truncated or edited by hand. */
 function isReport(document: Record<string, unknown>): boolean {
   const { startedAt, outcomes, jobs, faults } = document;
   const areObjects = (list: unknown) => Array.isArray(list) && list.every(isJsonObject);

@@ -5,9 +5,9 @@ import { type Issue, REPORTED_ISSUES } from '../issues/issues.js';
 import type { ReplicaReports } from './replica-reports.js';
 
 /**
- * What is known of the replicas.
+ * Issues of the replicas: those that they report, and replicas that are silent.
  *
- * @param own key of the canary of the process that asks
+ * @param own key of this process's canary, which is left out
  */
 export function issuesOfReplicas({ reports, silent }: ReplicaReports, own: string | null = null): Issue[] {
   return [
@@ -18,20 +18,20 @@ export function issuesOfReplicas({ reports, silent }: ReplicaReports, own: strin
   ];
 }
 
-/** Issues that replicas report, each once. Leaves out what is not one, such as what a newer version reports. */
+/** Issues that replicas report, each once. Skips unknown ones, for example of a newer version. */
 export function issuesOfReports(reports: readonly { readonly report: unknown }[]): Issue[] {
   const issues = reports.flatMap(({ report }) => (Array.isArray(report) ? report.flatMap(asIssue) : []));
   return onePerName(issues);
 }
 
-/** The first issue of each name: what concerns the store is reported by every replica. */
+/** The first issue of each name, because every replica reports issues of the store. */
 export function onePerName(issues: readonly Issue[]): Issue[] {
   const named = new Map<string, Issue>();
   for (const issue of issues) if (!named.has(issueName(issue))) named.set(issueName(issue), issue);
   return [...named.values()];
 }
 
-/** The issues as a client sees them that may see some sources: without those of other sources, and their names. */
+/** The issues for a client with a scope: without issues and names of other sources. */
 export function issuesInScope(issues: readonly Issue[], scope: SourceScope): Issue[] {
   if (scope === null) return [...issues];
   return issues.flatMap((issue) => {
@@ -49,7 +49,7 @@ function asIssue(value: unknown): Issue[] {
   const { topic, level } = ISSUES[code];
   const issue: Issue = { topic, level, code, params: { ...params } };
   try {
-    // What lacks a fact cannot be described.
+    // Throws if a parameter is missing.
     describeIssue(issue);
     return [issue];
   } catch {

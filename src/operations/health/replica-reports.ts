@@ -3,20 +3,20 @@ import { sharedRead } from '../../lib/time/shared-read.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 
-/** What a replica said of itself with its canary. */
+/** The report that a replica wrote with its canary. */
 interface ReplicaReport {
   readonly key: string;
   readonly writtenAt: Date;
-  /** A JSON value that any writer of the store may have made. */
+  /** Untrusted JSON: any client of the store may have written it. */
   readonly report: unknown;
 }
 
 export interface ReplicaReports {
   /** When a replica last wrote a canary; null when there is none. */
   readonly newest: Date | null;
-  /** Reports of the replicas that wrote theirs lately. */
+  /** Recent reports. */
   readonly reports: readonly ReplicaReport[];
-  /** Replicas that wrote within the last hour and not lately, while others did: they did not stop in order. */
+  /** Replicas whose last report is within the hour but not recent, while others are: they did not shut down cleanly. */
   readonly silent: readonly SilentReplica[];
 }
 
@@ -35,14 +35,14 @@ interface Canary {
 /** The name of a replica in the key of its canary. */
 const CANARY = /^\.canary\/(.+)-[0-9a-f]{8}$/;
 const MISSED_CHECKS = 3;
-/** Milliseconds that the clocks of the store and of this machine may differ unnoticed. */
+/** Milliseconds by which the clocks of the store and of this machine may differ unnoticed. */
 const CLOCK_SKEW = 60_000;
-/** Replicas that are read; autoscaling stops far below. */
+/** Bounds the reports read; autoscaling stops far below. */
 const MAX_REPLICAS = 100;
 const MAX_BYTES = 64 * 1024;
 /** Milliseconds after which a replica that was killed is forgotten. */
 const SILENT_FOR = 3_600_000;
-/** Milliseconds for which the reports are read once for all who ask. */
+/** Milliseconds that the reports are cached. */
 const SHARED_FOR = 5_000;
 
 /**
@@ -61,11 +61,11 @@ export function createReplicaReportsReader(
 
   async function read(): Promise<ReplicaReports> {
     const canaries = await Array.fromAsync(store.list(CANARY_FOLDER));
-    // A process that has just begun knows the store's clock by its answers alone.
+    // After the listing, because a new process learns the store's clock from its answers.
     const now = clock() + store.clockOffset();
     let newest: Date | null = null;
     const found: Canary[] = [];
-    /** The last one of each replica: one that was started again under its name has another key. */
+    /** Last canary of each replica name, because a restarted replica has a new key. */
     const last = new Map<string, Canary>();
     for (const { key, modifiedAt } of canaries) {
       if (newest === null || modifiedAt > newest) newest = modifiedAt;
@@ -100,13 +100,13 @@ export function createReplicaReportsReader(
   return sharedRead(SHARED_FOR, read);
 }
 
-/** None for a command, whose canary has no report. */
+/** Empty for a command, whose canary has no report. */
 function asSilent({ key, writtenAt, report }: ReplicaReport): SilentReplica[] {
   return report === null ? [] : [{ key, replica: CANARY.exec(key)?.[1] ?? key, since: writtenAt }];
 }
 
 /**
- * Whether a replica is the one that does what one of them does: the one whose canary has the first key. Two may be for a while, or none.
+ * Whether a replica is the one that does work for all: the one whose canary has the first key. For a short time it may be two, or none.
  *
  * @param ownKey key of its canary
  */
@@ -118,15 +118,15 @@ export function isFirstReplica({ reports }: Pick<ReplicaReports, 'reports'>, own
 /** Milliseconds that a receiver may take to write its canary. */
 const WRITES_WITHIN = 10_000;
 
-/** Milliseconds since its last canary after which a receiver no longer writes, at an interval between the checks. */
+/** Largest age in milliseconds of the canary of a running receiver, by the interval between checks. */
 export function oldestCanary(interval: number): number {
   return 2 * interval + WRITES_WITHIN;
 }
 
 /**
- * Whether a receiver proves the store by writing to it, by the store's clock.
+ * Whether a receiver has proven the store recently, by the store's clock.
  *
- * @param newest when one wrote its canary last
+ * @param newest time of the newest canary
  * @param interval milliseconds between the checks of a canary
  */
 export function hasProof(

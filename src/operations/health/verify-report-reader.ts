@@ -8,12 +8,12 @@ import { readDocument } from '../../store/read-document.js';
 import type { VerifyFigures } from '../answers/health.js';
 import { lastReports } from './last-reports.js';
 
-/** Long enough for weekly runs over 30 days, and for a monthly one with `--deep`. */
+/** Period in milliseconds whose reports count: long enough for weekly runs over 30 days, and for a monthly one with `--deep`. */
 const REMEMBERED = 35 * 24 * 3_600_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_REFETCH = 100;
 
-/** What is needed of a report; the findings without hashes. */
+/** A report with shortened findings. */
 interface Run extends Omit<VerifyReport, 'missing' | 'damaged'> {
   readonly findings: readonly Finding[];
 }
@@ -21,17 +21,17 @@ interface Run extends Omit<VerifyReport, 'missing' | 'damaged'> {
 type Finding = Pick<VerifyFinding, 'key' | 'jobId' | 'receivedAt' | 'reason' | 'keptUntil'>;
 
 /**
- * Reads the results of verify; null before the first run. A finding stays open until a later complete run has looked at
- * its time again, with `--deep` where it took that to find it: a run over a day says nothing about the month.
+ * Reads the results of verify; null before the first run. A finding stays open until a later complete run has checked its time again, with
+ * `--deep` if it was found so: a run over one day proves nothing about the month.
  */
 export function createVerifyReportReader(
   store: ObjectStore,
   clock: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<VerifyFigures | null> {
-  // Reports never change.
+  // Cache: reports never change.
   let read = new Map<string, Run>();
 
-  /** Newest first; the newest of all, and those of the last days. */
+  /** Runs of the period, newest first; at least the newest of all. */
   async function runs(now: number, signal?: AbortSignal): Promise<Run[]> {
     const keys = await lastReports(store, VERIFY_REPORTS_FOLDER, { signal });
     const oldest = verifyReportKey(new Date(now - REMEMBERED).toISOString());
@@ -59,7 +59,7 @@ function figuresOf(runs: readonly Run[], now: number): VerifyFigures | null {
   const shown = complete ?? newest;
   if (newest === undefined || shown === undefined) return null;
   const open = openFindings(runs);
-  // An interruption is a fault only as long as no run has looked everywhere.
+  // An interruption is a fault only as long as no run was complete.
   const last = complete === undefined ? newest : runs.find((run) => !wasOnlyInterrupted(run));
   const { startedAt, finishedAt, window, deep, checked, bytes } = shown;
   return {
@@ -94,7 +94,7 @@ function openFindings(runs: readonly Run[]): OpenFindings {
       open.set(finding.key, open.get(finding.key) ?? finding);
     }
     if (later.some(({ window }) => isWithin(run.window, window))) continue;
-    // Findings beyond the report's list have no times.
+    // Findings beyond the report's list are only counted.
     for (const outcome of ['missing', 'damaged'] as const) {
       const listed = run.findings.filter((finding) => outcomeOf(finding) === outcome).length;
       counts[outcome] += run.outcomes[outcome] - listed;
@@ -107,7 +107,7 @@ function outcomeOf({ reason }: Finding): 'missing' | 'damaged' {
   return reason === 'missing' ? 'missing' : 'damaged';
 }
 
-/** Whether the run has looked at it again, in the way in which it was found. */
+/** Whether the run has checked the finding's time again, by bytes if it was found so. */
 function covers({ window, deep }: Run, { receivedAt, reason }: Finding): boolean {
   return receivedAt >= window.since && receivedAt < window.until && (deep || reason !== 'content');
 }
@@ -128,7 +128,7 @@ function wasOnlyInterrupted({ complete, faults }: Run): boolean {
 }
 
 function faultsOf({ faults, ledger }: Run): string[] {
-  // A segment with unreadable lines is among the faults, by its key.
+  // Segments with unreadable lines are already among the faults.
   const { unusable } = ledger;
   const items = unusable === 0 ? [] : [`${plural(unusable, 'item')} of the ledger could not be read`];
   return [...items, ...faults.map(({ key, reason }) => (key === null ? reason : `${key}: ${reason}`))];

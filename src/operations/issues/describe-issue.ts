@@ -3,13 +3,13 @@ import { ISSUES, type IssueKind } from './issue-kinds.js';
 import type { Issue, IssueCode } from './issues.js';
 import type { ShowTime } from './phrases.js';
 
-/** An issue for people: on the page, in `status`, and in notices. */
+/** Texts of an issue, for the page, `status` and notices. */
 export interface IssueWords {
   /** One or two words. */
   readonly label: string;
-  /** What is wrong, and since when. */
+  /** The issue, and since when. */
   readonly text: string;
-  /** What to do; null where nothing has to be done. */
+  /** What to do; null if nothing has to be done. */
   readonly remedy: string | null;
 }
 
@@ -25,7 +25,7 @@ export function describeIssue(
   return { label: kind.label, text: kind.text(params, time), remedy: remedyOf(kind, params) };
 }
 
-/** Issues are made by `issueOf` alone, which takes the params of its code. */
+/** The cast is safe, because only `issueOf` creates issues. */
 function kindOf(code: IssueCode): IssueKind<Params> {
   return ISSUES[code] as IssueKind<Params>;
 }

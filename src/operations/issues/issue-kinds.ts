@@ -21,15 +21,15 @@ import {
 export interface IssueKind<Params> {
   readonly topic: Topic;
   readonly level: IssueLevel;
-  /** The level that it can rise to. */
+  /** Highest level, if it is not fixed. */
   readonly upTo?: IssueLevel;
-  /** Subscribers to `health.opened` are notified of it. */
+  /** Whether subscribers to `health.opened` are notified. */
   readonly notified: boolean;
   /** One or two words, for a tile. */
   readonly label: string;
-  /** What is wrong, and since when, in whole sentences. */
+  /** The issue, and since when, in whole sentences. */
   text(params: Params, time: ShowTime): string;
-  /** What to do, in whole sentences; null where nothing has to be done. */
+  /** What to do, in whole sentences; null if nothing has to be done. */
   readonly remedy: string | ((params: Params) => string) | null;
 }
 
@@ -43,12 +43,12 @@ export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
 const addressRemedy = ({ status }: { readonly status: number | null }) =>
   `Correct its address or what answers there; ${status === 410 ? 'then replay the events that it answered with 410' : 'events are sent again for 24 hours'}.`;
-/** What the probe of the store finds is a sentence of its own. */
+/** Removes the final full stop: findings of the store probe are whole sentences. */
 const inSentence = (reason: string | null) => reason?.replace(/\.$/, '') ?? 'no reason known';
 const storeRemedy = ({ condition }: Pick<StoreFailure, 'condition'>) =>
   condition === null ? RUN_DOCTOR : remedyOf(condition);
 
-/** Every issue that there is. A new one is an entry here, and in `IssueParams`. */
+/** All issues. A new one is an entry here and in `IssueParams`. */
 export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]> } = {
   'callbacks-refused': {
     topic: 'callbacks',

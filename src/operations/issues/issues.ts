@@ -18,8 +18,8 @@ export const TOPICS = [
 export type Topic = (typeof TOPICS)[number];
 
 /**
- * From the best to the worst. `unknown`: not everything could be looked at. `warning`: results may be lost, if nothing is done.
- * `failing`: results are lost or cannot be received.
+ * From best to worst. `unknown`: facts could not be read. `warning`: results may be lost if nothing is done. `failing`: results are lost or
+ * cannot be received.
  */
 export const LEVELS = ['ok', 'unknown', 'warning', 'failing'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -56,7 +56,7 @@ export interface IssueParams {
     /** Within the last hour. */
     readonly refused: number;
     readonly accepted: number;
-    /** How many requests were refused after the last accepted callback: 0 where what caused it is over, null where that is not known. */
+    /** Requests refused after the last accepted callback: 0 if the cause is over, null if that is unknown. */
     readonly sinceAccepted: number | null;
     /** When the first of them was refused. */
     readonly since: string;
@@ -64,21 +64,21 @@ export interface IssueParams {
   'callbacks-missed': {
     /** Null for all sources together. */
     readonly source: string | null;
-    /** Jobs that recovery had to fetch, and how many of them within the last hour. */
+    /** Jobs that recovery had to fetch, and their number within the last hour. */
     readonly missed: number;
     readonly lastHour: number;
     /** All jobs of that time. */
     readonly jobs: number;
     /** Id of one missed job. */
     readonly job: string | null;
-    /** Jobs from then on were counted: a day, or less where the index reaches back less. */
+    /** Start of the count: a day ago, or the start of the index. */
     readonly since: string;
   };
   'store-not-writable': StoreFailure;
   'store-unreadable': Omit<StoreFailure, 'since'>;
   'store-denied': {
     readonly prefix: string;
-    /** Sources whose callbacks all need the prefix; empty where only some bodies do. */
+    /** Sources whose callbacks all need the prefix; empty if only some bodies do. */
     readonly sources: readonly string[];
     readonly reason: string;
     readonly condition: StoreCondition | null;
@@ -87,7 +87,7 @@ export interface IssueParams {
   /** A prefix that no callback needs. */
   'work-denied': {
     readonly prefix: string;
-    /** What needs it. */
+    /** Work that needs it. */
     readonly work: OtherWork;
     readonly reason: string;
     readonly condition: StoreCondition | null;
@@ -97,7 +97,7 @@ export interface IssueParams {
     /** Ids of the stores; null: one without a marker. */
     readonly was: string;
     readonly is: string | null;
-    /** When the former one was seen last. */
+    /** When the former store was last seen. */
     readonly seenAt: string;
   };
   clock: {
@@ -107,7 +107,7 @@ export interface IssueParams {
   };
   'not-ready': {
     readonly reason: string | null;
-    /** Left out: the one that answers. */
+    /** Absent for the answering replica. */
     readonly replica?: string;
   };
   'replica-silent': {
@@ -124,7 +124,7 @@ export interface IssueParams {
   'ledger-lines-unreadable': {
     /** Lines that cannot be read of segments that can. */
     readonly lines: number;
-    /** What is missing or cannot be read: objects, and folders of an hour that cannot be listed; the first hundred. */
+    /** Missing or unreadable objects, and folders of an hour that cannot be listed; at most a hundred. */
     readonly objects: number;
     /** Key of the newest of those; null without one. */
     readonly first: string | null;
@@ -138,7 +138,7 @@ export interface IssueParams {
     readonly ends: string;
   };
   'results-missing': { readonly jobs: number };
-  /** When a reconcile last saw everything; null when none did yet. */
+  /** Time of the last complete reconcile; null without one. */
   'expected-unknown': { readonly since: string | null };
   'reconcile-not-configured': Readonly<Record<string, never>>;
   'reconcile-not-scheduled': Readonly<Record<string, never>>;
@@ -149,9 +149,9 @@ export interface IssueParams {
   'verify-incomplete': Incomplete;
   'credentials-expired': {
     readonly source: string;
-    /** When the last one expired; null when none has been valid yet. */
+    /** When the last credential expired; null if none was valid yet. */
     readonly since: string | null;
-    /** When the next one becomes valid. */
+    /** When the next credential becomes valid. */
     readonly next: string | null;
   };
   'credential-expired': Expiry;
@@ -181,7 +181,7 @@ export interface IssueParams {
 }
 export type IssueCode = keyof IssueParams;
 
-/** What a replica can report of itself: others read no other issues from its canary. */
+/** Issues that a replica can report of itself; others in its canary are ignored. */
 export const REPORTED_ISSUES = [
   'clock',
   'store-denied',
@@ -196,6 +196,6 @@ export interface Issue {
   readonly topic: Topic;
   readonly level: IssueLevel;
   readonly code: IssueCode;
-  /** `IssueParams` of the code; `issueOf` sees to it. */
+  /** `IssueParams` of the code, ensured by `issueOf`. */
   readonly params: Readonly<Record<string, unknown>>;
 }

@@ -5,10 +5,10 @@ import type { IssueParams } from './issues.js';
 
 /** Parts of the sentences about issues, and the words of those about callbacks. */
 
-/** How instants are shown: the page uses the browser's zone, everything else ISO 8601. */
+/** Formats an instant: the page in the browser's zone, everything else as ISO 8601. */
 export type ShowTime = (instant: string) => string;
 
-/** Outcomes whose name does not say it. */
+/** Texts of outcomes whose name is not clear enough. */
 const FAILURES: Readonly<Record<string, string>> = {
   failed: 'not fetched',
   unrecoverable: 'lost at the service',
@@ -50,7 +50,7 @@ export function linesUnreadInWords({
   ].join(' ');
 }
 
-/** What a prefix that is denied does to the callbacks of the sources that all need it; none: to those that need it. */
+/** Effect of a denied prefix on callbacks of these sources; without sources, on callbacks that need it. */
 export function callbacksWithout(sources: readonly string[]): string {
   return `Callbacks ${sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`} are answered 503.`;
 }
@@ -77,7 +77,7 @@ export function refusedInWords(
   time: ShowTime,
 ): string {
   const what = unit === 'jobs' ? `The callbacks of ${plural(refused, 'job')}` : plural(refused, 'callback');
-  // What is rejected before the source is looked up may name one that there is.
+  // Without a source: "to an unknown source" only if that is the cause, because other refusals come before the source is looked up.
   const noSource = cause === 'source-unknown' ? ' to an unknown source' : '';
   const target = source === null ? noSource : ` to ${source}`;
   const others =
@@ -86,7 +86,7 @@ export function refusedInWords(
   return `${what}${target} were rejected since ${time(since)}: ${reasonInWords(cause)}. In the last hour ${others}${isOver ? ', and none was rejected after them' : ''}.`;
 }
 
-/** Causes that jobs with other headers do not have. */
+/** Causes that jobs submitted with the right headers avoid. */
 const WRONG_HEADERS = new Set(['credential-invalid', 'credential-missing', 'credential-wrong']);
 
 export function refusedRemedy({ source, cause }: Pick<Refused, 'source' | 'cause'>): string {

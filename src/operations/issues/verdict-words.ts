@@ -5,7 +5,7 @@ import { plural } from '../../lib/text/plural.js';
 import type { Issue, Level } from './issues.js';
 import type { ShowTime } from './phrases.js';
 
-/** Members of the health summary that come from the store, and are unknown when it cannot be read. */
+/** Members of the health summary that are unknown when the store cannot be read. */
 export const UNKNOWABLE = [
   'callbacks',
   'failing',
@@ -19,7 +19,7 @@ export const UNKNOWABLE = [
 ] as const;
 export type Unknowable = (typeof UNKNOWABLE)[number];
 
-/** What a verdict does not cover. */
+/** Parts that a verdict may not cover. */
 const UNSEEN = {
   callbacks: 'the callbacks of the last hour',
   deliveries: 'some deliveries',
@@ -34,12 +34,12 @@ const UNSEEN = {
 export type Unseen = keyof typeof UNSEEN;
 export const UNSEEN_NAMES = Object.keys(UNSEEN) as readonly Unseen[];
 
-/** Is all well? One answer for the page, `GET health`, `status` and the notices. */
+/** The health verdict, the same for the page, `GET health`, `status` and notices. */
 export interface Verdict {
-  /** The worst level of the issues; `unknown` also without one, when something could not be looked at. */
+  /** The worst level of the issues; `unknown` without issues if facts could not be read. */
   readonly level: Level;
   readonly index: IndexExtent;
-  /** What was not looked at. */
+  /** Parts that are not covered. */
   readonly unseen: readonly Unseen[];
   /** The worst first. */
   readonly issues: readonly Issue[];
@@ -53,7 +53,7 @@ export function headlineOf({ level, unseen }: Verdict): string {
 }
 
 /**
- * What a verdict without issues rests on, in a sentence.
+ * Basis of a verdict without issues, in a sentence.
  *
  * @param deliveries of the last 24 hours; null when they could not be counted
  */
@@ -67,7 +67,7 @@ export function goodNews({ index, unseen }: Verdict, deliveries: number | null, 
   return `${plural(deliveries, 'delivery', 'deliveries')} ${period}, ${failing}.`;
 }
 
-/** What the verdict does not cover; null when it covers everything. */
+/** Sentences about parts that the verdict does not cover; null when it covers everything. */
 export function notCovered({ index, unseen }: Verdict, time: ShowTime): string | null {
   const lines = unseen.includes('deliveries') ? notIndexedInWords(index, {}, time) : null;
   const others = unseen.filter((name) => name !== 'deliveries' || lines === null);
@@ -77,7 +77,7 @@ export function notCovered({ index, unseen }: Verdict, time: ShowTime): string |
 }
 
 /**
- * When a credential was last used: a rotation waits for the end of the old one's use.
+ * When a credential was last used; a rotation waits until the old one is not used any more.
  *
  * @param name `<source>/<credential>`
  * @param at null when it was not used within the last 7 days

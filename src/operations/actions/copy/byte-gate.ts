@@ -1,4 +1,4 @@
-/** Runs work that holds this many bytes when there is room; more than all of it waits until nothing else runs. First come, first served. */
+/** Runs work once this many bytes are free, in the order of calls. Work larger than the total waits until nothing else runs. */
 export type ByteGate = <T>(bytes: number, work: () => Promise<T>) => Promise<T>;
 
 /** Bounds the bytes that are in memory at a time. */

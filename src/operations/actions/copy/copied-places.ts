@@ -11,9 +11,9 @@ import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../../../ledger/led
 import type { ListedObject, ListRange, ObjectStore } from '../../../store/object-store.js';
 
 /**
- * What is copied, in its order. Marks of erasure come first, so that a part of a copy never brings an erased job back. A position in the
- * ledger comes before the ledger, and the ledger before what its lines name: where the source goes on, the copy repeats an event rather
- * than losing one, and has whatever its ledger says is stored.
+ * Folders that are copied first, in this order. Marks of erasure are first, so that an unfinished copy never restores an erased job.
+ * Positions in the ledger come before the ledger, and the ledger before the artefacts: if the source is written meanwhile, the copy repeats
+ * events rather than losing one, and has every artefact that its ledger records.
  */
 const FIRST: readonly string[] = [
   ERASURES_FOLDER,
@@ -28,14 +28,14 @@ const FIRST: readonly string[] = [
   END_RECORDS_FOLDER,
 ];
 
-/** A copy without one of them could bring back what was erased. */
+/** Whether the object is needed to keep erased jobs erased. */
 export function isErasureMark(key: string): boolean {
   return key.startsWith(ERASURES_FOLDER) || key.startsWith(ERASURE_LOG);
 }
 
 /**
- * Claims keep replicas of one store apart, and are made again. Those of conflicts (`.conflicts/`), canaries, probes and the marker are in
- * dot-folders that are not among the places.
+ * Claims are not copied, because they concern the replicas of one store. Nor are conflict claims (`.conflicts/`), canaries, probes and the
+ * marker, whose dot-folders are not listed.
  */
 const CLAIM = /^(?:outbox\/[^/]+|\.notices)\/claim-\d+\.json$/;
 
@@ -71,7 +71,7 @@ async function* copied(
   }
 }
 
-/** Whether there is anything that is copied. Throws `StoreError`. */
+/** Whether the store has an object to copy. Throws `StoreError`. */
 export async function hasContent(store: ObjectStore): Promise<boolean> {
   for (const list of copiedPlaces()) for await (const _ of list(store, () => {})) return true;
   return false;

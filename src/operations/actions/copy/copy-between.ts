@@ -26,7 +26,7 @@ export interface BetweenStores {
 /** Buffers of an upload: one is filled while the other is sent. */
 const BUFFERS = 2;
 
-/** The object is not as its metadata says, or changes all the time: a further attempt does not help. */
+/** The object differs from its metadata, or keeps changing: a retry does not help. */
 export class UncopiedObjectError extends StoreError {
   constructor(detail: string) {
     super('copy', detail);
@@ -35,8 +35,8 @@ export class UncopiedObjectError extends StoreError {
 }
 
 /**
- * Copies an object byte for byte, in place of what the pair has in the copy. Resolves to its bytes; null when it is not there any more.
- * Throws `StoreError`.
+ * Copies an object byte for byte, replacing one in the copy. Resolves to its size; null when the source does not have it any more. Throws
+ * `StoreError`.
  */
 export async function copyBetween(parts: BetweenStores, pair: KeyPair): Promise<number | null> {
   const { holding, to, from } = parts;
@@ -63,7 +63,7 @@ async function write(
 ): Promise<number> {
   const { info, body } = reading;
   const headers = headersOf(info);
-  // A condition of the bucket can forbid every other way to replace an object.
+  // Delete and create, because a policy of the bucket may forbid to overwrite objects.
   const makeRoom = async () => void (copy !== null && (await to.delete(key)));
   const sent =
     info.size <= to.partSize

@@ -1,31 +1,31 @@
-/** What a run of a copy did. */
+/** Result of a run of `copy-store`. */
 export interface CopyReport {
   readonly startedAt: string;
   finishedAt: string;
-  /** The id is null for a source that nothing was stored in since stores have one. */
+  /** The id is null for a source from before stores had one. */
   readonly from: { readonly location: string; readonly id: string | null };
   readonly to: { readonly location: string; readonly id: string };
-  /** Hours of the source's ledger that were merged first. */
+  /** Hours of the source's ledger that were merged before copying. */
   mergedHours: number;
-  /** Objects that were written, and their bytes. */
+  /** Objects written, and their bytes. */
   copied: number;
   bytes: number;
-  /** Objects that an earlier run had copied. */
+  /** Objects that an earlier run had already copied. */
   there: number;
   /** Objects of earlier runs that the source does not have any more. */
   removed: number;
-  /** Objects that were found in both at the end, with the same size or, with `deep`, the same bytes. */
+  /** Objects that are in both stores at the end, with the same size or, with `deep`, the same bytes. */
   verified: number;
   readonly deep: boolean;
   /** Whether the run was stopped before its end. */
   interrupted: boolean;
   /** Whether the copy may be served. */
   finished: boolean;
-  /** Objects that are not in the copy as they are in the source; with their keys. */
+  /** Objects whose copy is missing or different. */
   readonly faults: CopyFault[];
   /** Number of the faults: the list has the first 10,000. */
   faultCount: number;
-  /** What an operator should know although the copy is whole. */
+  /** Notes for the operator that do not make the copy incomplete. */
   readonly notices: string[];
 }
 
@@ -36,7 +36,7 @@ interface CopyFault {
 
 const MAX_FAULTS = 10_000;
 
-/** Takes the faults of a report. The first one of each key counts. */
+/** Adds a fault to the report, unless the key already has one. */
 export type AddFault = (key: string, reason: string) => void;
 
 export function faultsOf(report: CopyReport): AddFault {

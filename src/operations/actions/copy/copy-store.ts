@@ -19,13 +19,13 @@ import { hasSameBytes, isSame } from './same-object.js';
 
 export interface CopyOptions {
   readonly from: ObjectStore;
-  /** `copyFault` has nothing against it. */
+  /** Checked by `copyFault`. */
   readonly to: ObjectStore;
-  /** Reads all bytes of both at the end. */
+  /** Compare all bytes of both at the end. */
   readonly deep: boolean;
-  /** The copy may be served although objects of the source are not in it. */
+  /** Let the copy be served although objects of the source are missing in it. */
   readonly acceptMissing: boolean;
-  /** Milliseconds: a receiver that runs wrote its canary more recently than that. */
+  /** Largest age in milliseconds of the canary of a running receiver. */
   readonly canaryAge: number;
   readonly signal: AbortSignal;
   readonly onProgress: (step: 'merging' | 'copying' | 'verifying', report: CopyReport) => void;
@@ -37,18 +37,18 @@ interface Run extends CopyOptions, BetweenStores {
   readonly outage: ReturnType<typeof createOutageCheck>;
 }
 
-/** Objects at once. Their bytes in memory are bounded apart. */
+/** Objects copied at once; their bytes in memory are bounded by `MEMORY`. */
 const AT_ONCE = 32;
 const MEMORY = 64 * 1024 * 1024;
-/** Objects that failed in a row, after which both stores are asked whether they answer at all. */
+/** Failures in a row after which the run checks whether both stores answer at all. */
 const MAX_FAILURES = 32;
-/** A body can break off; requests have attempts of their own. */
+/** Attempts for each object, because a body can be truncated; requests have retries of their own. */
 const ATTEMPTS = 2;
 
 /**
- * Copies a store, byte for byte, or continues. The source keeps being served or not; it is not changed, but for hours of its ledger that
- * are whole and are merged. An earlier copy is brought to what the source has now: what is missing or different is written, what the source
- * does not have any more is removed. Throws `StoreError` when one of the stores cannot be read or written.
+ * Copies a store byte for byte, or updates an earlier copy: missing and different objects are written, objects that the source does not have
+ * any more are removed. The source may be served meanwhile. It is not changed, except that whole hours of its ledger are merged. Throws
+ * `StoreError` when one of the stores cannot be read or written.
  */
 export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   const { from, to, signal, deep } = options;
@@ -97,12 +97,12 @@ export async function copyStore(options: CopyOptions): Promise<CopyReport> {
   return report;
 }
 
-/** Without its mark a job that was erased would be stored again. */
+/** Never with a missing mark of erasure, because the erased job would be stored again. */
 function mayBeServed({ faultCount, faults }: CopyReport, { acceptMissing }: CopyOptions): boolean {
   return faultCount === 0 || (acceptMissing && !faults.some(({ key }) => isErasureMark(key)));
 }
 
-/** The record of a merged hour has the time of each segment. That of the others is in the metadata of their copies. */
+/** Merges the ledger first, because merge records keep the time of each segment. Other segments keep theirs in the metadata of the copy. */
 async function mergeFirst(run: Run): Promise<void> {
   const { from: store, report, signal, onProgress } = run;
   onProgress('merging', report);
@@ -146,7 +146,7 @@ async function attempt(run: Run, key: string, work: () => Promise<void>): Promis
       if (run.signal.aborted || !(error instanceof StoreError)) throw error;
       if (attempts < ATTEMPTS && !(error instanceof UncopiedObjectError)) continue;
       run.addFault(key, error.message);
-      // The stores answered.
+      // Not an outage: both stores answered.
       if (error instanceof UncopiedObjectError) return run.outage.succeeded();
       if (!(await run.outage.failed())) return;
       throw new StoreError(
@@ -166,15 +166,15 @@ async function copyPair(run: Run, pair: KeyPair): Promise<void> {
     return;
   }
   const bytes = await copyBetween(run, pair);
-  // It was removed since it was listed.
+  // The object was removed after it was listed.
   if (bytes === null) return void (pair.copy !== null && (await to.delete(pair.key)));
   report.copied += 1;
   report.bytes += bytes;
 }
 
-/** An object can hold what was erased since the last run: its old versions go as well. */
+/** Removes an object and its old versions from the copy: it may have been erased in the source since the last run. */
 async function removePair({ from, to, report, addFault }: Run, key: string): Promise<void> {
-  // A mark of erasure that a listing leaves out would be removed as well.
+  // Guards against a partial listing of the source, which could otherwise remove a mark of erasure.
   if ((await from.head(key)) !== null) throw new PartialListingError('', key);
   for await (const { kept, what } of to.purge(key)) {
     if (kept === null && what === 'object') report.removed += 1;

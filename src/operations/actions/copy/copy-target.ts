@@ -4,9 +4,9 @@ import { isServed, readCopyMark } from '../../../store/probe/copy-mark.js';
 import { hasContent } from './copied-places.js';
 
 /**
- * Why the one may not be copied to the other, and what to do; null when it may. Throws `StoreError`.
+ * Why `from` may not be copied to `to`, and what to do; null when it may. Throws `StoreError`.
  *
- * @param canaryAge milliseconds: a receiver that runs wrote its canary more recently than that
+ * @param canaryAge largest age in milliseconds of the canary of a running receiver
  */
 export async function copyFault(
   from: ObjectStore,
@@ -33,7 +33,7 @@ export async function copyFault(
   return null;
 }
 
-/** Whether a receiver wrote to the store a moment ago. Throws `StoreError`. */
+/** Whether a receiver has a recent canary in the store. Throws `StoreError`. */
 export async function isRunning(store: ObjectStore, age: number): Promise<boolean> {
   for await (const { modifiedAt } of store.list(CANARY_FOLDER))
     if (modifiedAt.getTime() > Date.now() + store.clockOffset() - age) return true;

@@ -1,6 +1,6 @@
 /**
- * Works on the entries of a listing with bounded concurrency, and reads no further ahead. Rejects with the first error of the
- * listing or of the work, once all work that has begun has ended.
+ * Works on the entries of a listing with bounded concurrency, and reads no further ahead. Rejects with the first error of the listing or of
+ * the work, once all started work has ended.
  */
 export async function eachAtOnce<T>(
   entries: AsyncIterable<T>,

@@ -1,14 +1,14 @@
 import { compareKeys } from '../../../store/object-key.js';
 import type { ListedObject } from '../../../store/object-store.js';
 
-/** What two stores have at a key; at least one has something. */
+/** The objects of two stores at one key; at least one exists. */
 export interface KeyPair {
   readonly key: string;
   readonly source: ListedObject | null;
   readonly copy: ListedObject | null;
 }
 
-/** Reads two listings in the order of keys side by side. What is written meanwhile to keys that were yielded does not appear. */
+/** Joins two listings in key order. Changes at keys already yielded do not appear. */
 export async function* pairKeys(
   sources: AsyncIterable<ListedObject>,
   copies: AsyncIterable<ListedObject>,
@@ -35,7 +35,7 @@ async function next(iterator: AsyncIterator<ListedObject>): Promise<ListedObject
   return result.done ? null : result.value;
 }
 
-/** A listing that is at its end is behind every key. */
+/** Compares keys; the end of a listing sorts last. */
 function orderOf(source: ListedObject | null, copy: ListedObject | null): number {
   if (source === null) return 1;
   return copy === null ? -1 : compareKeys(source.key, copy.key);

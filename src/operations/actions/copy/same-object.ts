@@ -6,20 +6,20 @@ import type { KeyPair } from './pair-keys.js';
 type TwoStores = Pick<BetweenStores, 'from' | 'to'>;
 
 /** Milliseconds by which the clock of a store may be off. */
-const CLOCKS = 300_000;
+const CLOCK_TOLERANCE = 300_000;
 
 /**
- * Whether the copy has what the source has. An object that was not written since it was copied is known by its size. Others are compared by
- * what the stores know of their bytes, or read. Throws `StoreError`.
+ * Whether the copy of an object is up to date. Objects not written since they were copied are compared by size only, others by the hashes
+ * that the stores have, or by their bytes. Throws `StoreError`.
  */
 export async function isSame(stores: TwoStores, { key, source, copy }: KeyPair): Promise<boolean> {
   if (source === null || copy === null || source.size !== copy.size) return false;
-  if (timeOf(stores.from, source) < timeOf(stores.to, copy) - CLOCKS) return true;
-  return source.size === 0 || (await isKnownSame(stores, key)) || (await hasSameBytes(stores, key));
+  if (timeOf(stores.from, source) < timeOf(stores.to, copy) - CLOCK_TOLERANCE) return true;
+  return source.size === 0 || (await hasSameHash(stores, key)) || (await hasSameBytes(stores, key));
 }
 
-/** A hash in the metadata was compared with the bytes when they were copied. */
-async function isKnownSame({ from, to }: TwoStores, key: string): Promise<boolean> {
+/** Compares hashes without reading. A hash in the metadata was compared with the bytes when they were copied. */
+async function hasSameHash({ from, to }: TwoStores, key: string): Promise<boolean> {
   const [source, copy] = await Promise.all([from.head(key), to.head(key)]);
   if (source === null || copy === null || source.size !== copy.size) return false;
   const { sha256 } = source.metadata;

@@ -36,23 +36,23 @@ export interface EraseParts {
 
 type KeptRest = NonNullable<Erased['kept']>;
 
-/** Rounds of listing and deleting. A job that is still written to after them has a sender that was not stopped. */
+/** Rounds of listing and deleting. After them a replica must still be writing to the job. */
 const MAX_ROUNDS = 10;
 
-/** More than the lease, because timers may be early. */
+/** Slightly more than the lease, because timers may fire early. */
 const SETTLING = ERASURE_LEASE + 100;
 
 const BODIES_AT_ONCE = 16;
 
 /**
- * Erases everything that is stored of a job, below all prefixes: artefacts, conflicts, quarantined bodies, uploads, dead
- * events, with their metadata and old versions. From then on nothing of the job is stored, on any replica: what a replica stores that
- * does not know of the erasure yet is removed by the last listing. Takes at least `ERASURE_LEASE`.
+ * Erases everything stored of a job, below all prefixes: artefacts, conflicts, quarantined bodies, uploads and dead events, with metadata
+ * and old versions. From then on no replica stores anything of the job; objects of replicas that learn of the erasure late are removed by
+ * the last round. Takes at least `ERASURE_LEASE`.
  *
- * The ledger records the erasure, with a line for each source; its lines hold no content. Idempotent: repeated when what was kept can
+ * The ledger records the erasure, with a line for each source and without content. Idempotent: repeat it when versions that were kept can
  * be removed.
  *
- * @param sources of the job, as far as they are known
+ * @param sources known sources of the job
  */
 export async function eraseJob(
   parts: EraseParts,
@@ -78,7 +78,7 @@ export async function eraseJob(
     if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is still being written to`);
   }
   await assertListed(parts, jobId);
-  // By the index a repeated erasure finds what this one left.
+  // Without the markers a repeated erasure would not find bodies that this one could not remove.
   if (tally.kept.length === 0) for await (const _entry of store.purge(quarantineMarkers(jobId)));
   const kept = restOf(tally.kept);
   const { counts } = tally;
@@ -105,10 +105,10 @@ export async function eraseJob(
   return { jobId, deliveryId, complete: kept === null, erasedAt, ...audit, erased: { ...counts }, kept };
 }
 
-/** Nothing else records what was erased before a failure or a kill. */
+/** Note in the reason, because nothing else records what was erased before a failure or a kill. */
 const UNFINISHED = 'an earlier erasure that did not finish may have erased more';
 
-/** Sentence that says what remains, why, and until when. */
+/** Sentence about the versions that remain: why, and until when. */
 export function keptText({ versions, bytes, reasons, until }: KeptRest): string {
   const reason = reasons.map((each) => KEPT_REASONS[each]).join(', ');
   const end = until === null ? '' : ` until ${until}`;
@@ -127,7 +127,7 @@ class Tally {
     uploads: 0,
     bytes: 0,
   };
-  /** What this round could not remove. */
+  /** Objects that this round could not remove. */
   kept: PurgedObject[] = [];
   /** Whether this round removed anything. */
   found = false;
@@ -161,7 +161,7 @@ function restOf(kept: readonly PurgedObject[]): KeptRest | null {
   };
 }
 
-/** Lists everything once and removes it. */
+/** One round: lists everything and removes it. */
 async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tally: Tally): Promise<void> {
   for (const prefix of keyPrefixes) {
     const folder = jobFolder(prefix, jobId);
@@ -188,7 +188,8 @@ async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tall
 }
 
 /**
- * What a listing leaves out is not removed: nothing is erased where the mark of the erasure is not listed, or an artefact is still there.
+ * Throws if listings were partial, because objects missing in them were not removed: the mark of erasure must be listed, and no artefact may
+ * be left.
  */
 async function assertListed({ store, keyPrefixes }: EraseParts, jobId: string): Promise<void> {
   const mark = erasureKey(jobId);
@@ -203,7 +204,7 @@ async function assertListed({ store, keyPrefixes }: EraseParts, jobId: string): 
   }
 }
 
-/** An upload of this or another replica that is aborted fails; its sender is refused or answered `noted` then. */
+/** Aborts uploads of all replicas. Their deliveries then fail or are answered `noted`. */
 async function abortUploads({ store, keyPrefixes }: EraseParts, jobId: string): Promise<number> {
   let aborted = 0;
   for (const prefix of keyPrefixes) aborted += await store.abortUploads(jobFolder(prefix, jobId));

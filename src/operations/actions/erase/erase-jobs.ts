@@ -6,10 +6,10 @@ import type { Erased } from '../../answers/jobs.js';
 import { type EraseParts, eraseJob } from './erase-job.js';
 import { type JobToErase, placesOfJob } from './jobs-to-erase.js';
 
-/** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
+/** Many at once, because an erasure mostly waits for replicas that do not know of it yet. */
 const ERASED_AT_ONCE = 64;
 
-/** What became of a job, as one line: erased now, erased before, not erased. */
+/** Result for one job: erased now, erased before, or not erased. */
 export type ErasureLine =
   | Erased
   | ({ readonly jobId: string; readonly complete: true } & ErasureRecord)
@@ -18,13 +18,13 @@ export type ErasureLine =
 interface EraseOrder {
   readonly jobs: readonly JobToErase[];
   readonly audit: AuditInfo;
-  /** Lets no further erasure begin. */
+  /** When aborted, no further erasure starts. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Erases what is left of these jobs, and calls `onLine` for each as it ends. A failing store ends the erasure of a job, not
- * that of the others; repeated with a new preview it goes on with what is left.
+ * Erases these jobs, and calls `onLine` with the result of each. A store failure affects only its job; repeated with a new preview, the
+ * erasure continues with what is left.
  */
 export async function eraseJobs(
   parts: EraseParts & Parameters<typeof placesOfJob>[0],

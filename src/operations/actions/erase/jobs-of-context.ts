@@ -5,13 +5,13 @@ import type { ObjectStore } from '../../../store/object-store.js';
 export interface FoundJobs {
   /** Jobs that have a line with all values of the context. */
   readonly jobIds: readonly string[];
-  /** Other jobs with a line where the value of one of its names was left out: nobody knows whose they are. */
+  /** Other jobs with a line in which the value of one of the names was omitted, so that they may belong to the context. */
   readonly unclear: readonly string[];
-  /** What of the ledger could not be read, so that jobs may be missing. */
+  /** Parts of the ledger that could not be read, so that jobs may be missing. */
   readonly faults: readonly string[];
 }
 
-/** Reads the whole ledger, because a context names data of a person. Rejects with `StoreError`. */
+/** Finds the jobs of a context in the whole ledger, because an erasure of a person's data must be complete. Rejects with `StoreError`. */
 export async function jobsOfContext(store: ObjectStore, context: DeliveryContext): Promise<FoundJobs> {
   const wanted = Object.entries(context);
   const found = new Set<string>();
@@ -37,7 +37,7 @@ export async function jobsOfContext(store: ObjectStore, context: DeliveryContext
   };
 }
 
-/** The field comes from the store: anything may be there. */
+/** Checks the type at run time, because the field comes from the store. */
 function isLeftOut(omitted: unknown, name: string): boolean {
   return typeof omitted === 'object' && omitted !== null && Object.hasOwn(omitted, name);
 }

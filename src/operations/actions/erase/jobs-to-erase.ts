@@ -10,38 +10,38 @@ export interface JobSearchParts extends PrefixParts {
   readonly store: ObjectStore;
 }
 
-/** What is there of a job, as an erasure finds it. */
+/** Preview of the erasure of a job. */
 export interface JobToErase {
   readonly jobId: string;
   readonly state: 'known' | 'erased' | 'unknown';
-  /** Artefacts and conflicts, in their latest version. */
+  /** Number of artefacts and conflicts, without old versions. */
   readonly objects: number;
   readonly bytes: number;
   /** Quarantined bodies. */
   readonly quarantined: number;
-  /** The erasure that left nothing of the job; null while something may be left. */
+  /** A complete earlier erasure; null while something may be left. */
   readonly erasure: ErasureRecord | null;
-  /** A retention or a legal hold, as far as the store shows it: erasing hides the object until then; null when that is unknown. */
+  /** A retention or a legal hold by which erased objects are only hidden until a time, null when that is unknown. Null without one. */
   readonly protected: { readonly until: string | null } | null;
 }
 
 const JOBS_AT_ONCE = 16;
 
 interface PreviewOptions {
-  /** Jobs that the ledger has lines of, as read in the log: the index may not reach back as far. */
+  /** Jobs known to have ledger lines, which the index may not reach. */
   readonly inLedger?: ReadonlySet<string> | undefined;
-  /** Called for each job that was looked at. */
+  /** Called for each job that was checked. */
   readonly onJob?: () => void;
 }
 
-/** What an erasure of these jobs would concern, in their order. Rejects with `StoreError`. */
+/** Previews the erasure of these jobs, in their order. Rejects with `StoreError`. */
 export async function previewErasure(
   parts: JobSearchParts,
   jobIds: readonly string[],
   { inLedger, onJob }: PreviewOptions = {},
 ): Promise<JobToErase[]> {
   const limit = pLimit(JOBS_AT_ONCE);
-  // Elsewhere no object is locked, and its headers need not be read.
+  // Without Object Lock no object is locked, so the headers need not be read.
   const traits = await parts.store.traits?.();
   const mayBeLocked = traits !== undefined && traits.objectLock !== false;
   const look = async (jobId: string): Promise<JobToErase> => {
@@ -79,7 +79,7 @@ async function lookForTraces(parts: JobSearchParts, jobId: string): Promise<JobT
     return { ...NOTHING, jobId, state: 'erased', erasure };
   }
   if (mark !== null) {
-    // Before it had looked everywhere, an erasure does not know what is protected.
+    // An unfinished erasure does not know what is protected.
     const rest = mark.finishedAt === null ? null : { until: mark.keptUntil };
     return { ...NOTHING, jobId, state: 'known', protected: rest };
   }
@@ -92,8 +92,9 @@ async function protectionOf(store: ObjectStore, keys: readonly string[]): Promis
   const heads = await Promise.all(keys.map((key) => limit(() => store.head(key))));
   const ends = heads.flatMap((head) => (head?.lock === undefined ? [] : [head.lock.until]));
   if (ends.length === 0) return null;
-  const last = ends.reduce((a, b) => (a === null || b === null ? null : a > b ? a : b));
-  return { until: last?.toISOString() ?? null };
+  const times = ends.flatMap((end) => end?.getTime() ?? []);
+  // A lock without an end makes the end unknown.
+  return { until: times.length < ends.length ? null : new Date(Math.max(...times)).toISOString() };
 }
 
 /** Rejects with `StoreError`. */
@@ -106,7 +107,7 @@ async function keyPrefixesOf(parts: JobSearchParts, jobId: string): Promise<stri
   return [...parts.keyPrefixes, ...(await otherPrefixesOf(parts, jobId, null))];
 }
 
-/** Where a job can have artefacts, and the sources that have anything of it. Rejects with `StoreError`. */
+/** Key prefixes below which a job can have artefacts, and the sources that it belongs to. Rejects with `StoreError`. */
 export async function placesOfJob(
   parts: JobSearchParts & { readonly view: Pick<LedgerView, 'sourcesOfJob'> },
   jobId: string,

@@ -43,9 +43,8 @@ const LEDGER_SEARCHED = 30 * 86_400_000;
 const MEMORY_WAIT = 10_000;
 
 /**
- * Stores the files of a form. Nothing becomes visible before the whole form was read; then first write wins, as for callbacks.
- * They settle the quarantined bodies that the job has of the source.
- * Rejects with `conflict` for an erased job: it stays erased.
+ * Stores the files of a form. Nothing becomes visible before the whole form was read; then first write wins, as for callbacks. Settles the
+ * quarantined bodies that the job has from the source. Rejects with `conflict` for an erased job.
  */
 export async function importArtefacts(
   parts: ImportParts,
@@ -94,7 +93,7 @@ export async function importArtefacts(
   }
 }
 
-/** By its mark or, where a store was restored without its marks, by the last month of the ledger. */
+/** Rejects an erased job, by its mark or, if the store was restored without marks, by the last month of the ledger. */
 async function rejectErased({ store, view }: ImportParts, jobId: string): Promise<void> {
   const mark = await readErasure(store, jobId);
   if (mark !== null) throw erasedJob(`on ${mark.erasedAt.slice(0, 10)}`);

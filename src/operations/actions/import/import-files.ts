@@ -28,12 +28,12 @@ export type FileSink = ReturnType<typeof createFileSink>;
 export interface FileDestination {
   readonly staged: StagedDelivery;
   readonly maxBytes: number;
-  /** The job whose transcripts and records these are; null where they may be those of any. */
+  /** Job that transcripts and job records must name; null when they may name any. */
   readonly jobId: string | null;
   readonly kind: ItemKind | undefined;
 }
 
-/** Field names that say nothing about the kind of a file. */
+/** Field names that do not determine the kind of a file. */
 const GENERIC_NAMES = new Set(['file', 'files', 'upload', 'artefact']);
 
 /** Stores the files of one form one after the other, even if the form's parser passes several at once. */
@@ -96,11 +96,11 @@ class OwnerCheck {
 
   push(chunk: Buffer): void {
     this.#isObject ??= /^(\xef\xbb\xbf)?\s*\{/.test(chunk.subarray(0, 64).toString('latin1'));
-    // Media are not searched.
+    // Only objects are parsed, not media.
     if (this.#isObject) this.#finder.push(chunk);
   }
 
-  /** Null for what is neither, or names none. */
+  /** Null for other files, and for those that name no job. */
   get jobId(): string | null {
     return this.#kind !== null && isJsonKind(this.#kind) ? this.#finder.id : null;
   }
@@ -119,7 +119,7 @@ function brokenFile({ fieldName }: FormFile, error: UndecodableError): Problem {
   return new Problem('body-malformed', `The file in ${name} is not what it is called: ${error.message}`);
 }
 
-/** Plans an item of the kind that was given, else of the kind that a callback's part of that name and content would have. */
+/** Plans an item of the given kind, else of the kind of a callback's part with that name and content. */
 function planOf({ fieldName, fileName, contentType }: FormFile, kind: ItemKind | undefined): ItemPlan {
   if (kind === 'attachment') {
     const identity = {

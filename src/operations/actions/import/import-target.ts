@@ -38,7 +38,7 @@ export interface ImportTarget {
   readonly kind: ItemKind | undefined;
   readonly status: string | null;
   readonly context: DeliveryContext | null;
-  /** Transcripts and records that name another job are taken as well. */
+  /** Accept transcripts and job records that name another job. */
   readonly otherJob: boolean;
 }
 
@@ -56,7 +56,7 @@ export function importTarget(
   return { source, settings, kind: fields.kind, status: fields.status ?? null, context, otherJob };
 }
 
-/** An operator can correct what is wrong, so that nothing is left out as it is from a callback. */
+/** Rejects invalid context instead of omitting it, as for callbacks, because an operator can correct it. */
 function importContext(query: string, names: readonly string[]): DeliveryContext | null {
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((name) => !names.includes(name));

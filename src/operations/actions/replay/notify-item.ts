@@ -9,18 +9,18 @@ import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import { isTemporary } from '../../../subscribers/send/attempt-policy.js';
 import type { ReplayItemResult } from './replay-state.js';
 
-/** What a replay of events works with. */
+/** Dependencies of a replay of events. */
 export interface NotifyParts {
   readonly outbox: Pick<Outbox, 'statuses' | 'deadEvents' | 'deadEvent' | 'send'>;
-  /** What each configured subscriber asks for. */
+  /** The configured subscribers and the events that they want. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
   readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'deliveries' | 'refresh' | 'reachBack'>;
   readonly store: ObjectStore;
 }
 
 /**
- * One event for one subscriber, as an item of a replay. A dead event is whole in the store. Any other is made again of
- * its ledger line, which gives it the same id; `receivedAt` finds the line.
+ * One event for one subscriber, as an item of a replay. A dead event is stored as a whole. Any other is recreated from its ledger line, with
+ * the same id; `receivedAt` locates the line.
  */
 export interface NotifyItem {
   readonly subscriber: string;
@@ -29,7 +29,7 @@ export interface NotifyItem {
   readonly jobId: string;
 }
 
-/** Neither names nor ids have spaces. */
+/** Joined by spaces, which neither names nor ids contain. */
 export function formatNotifyItem({ subscriber, receivedAt, eventId, jobId }: NotifyItem): string {
   return `${subscriber} ${receivedAt} ${eventId} ${jobId}`;
 }
@@ -60,19 +60,20 @@ export async function notifyItem(
   return failure(isTemporary(status) ? 'failed' : 'rejected', `${subscriber} answered ${status}.`, jobId);
 }
 
-/** Milliseconds that clocks differ, and from the receipt of a delivery until its line is written at the latest. */
-const CLOCKS = 15 * 60_000;
-const LONGEST = 86_400_000;
+/** Milliseconds by which clocks may differ. */
+const CLOCK_TOLERANCE = 15 * 60_000;
+/** Milliseconds from the receipt of a delivery until its line is written, at most. */
+const LONGEST_DELIVERY = 86_400_000;
 
-/** When the lines of deliveries were written that were received at these times, in milliseconds since the epoch. */
+/** Time range in which the lines of deliveries received at these times were written. Times in milliseconds since the epoch. */
 export function writtenFor(received: readonly number[]) {
   return {
-    since: writeInstant(Math.min(...received) - CLOCKS),
-    until: writeInstant(Math.max(...received) + LONGEST),
+    since: writeInstant(Math.min(...received) - CLOCK_TOLERANCE),
+    until: writeInstant(Math.max(...received) + LONGEST_DELIVERY),
   };
 }
 
-/** Null only when the ledger does not have the line any more. */
+/** Null only if the ledger no longer has the line. */
 async function findEvent(parts: NotifyParts, item: NotifyItem): Promise<JobEvent | null> {
   const { outbox, view } = parts;
   if (item.receivedAt === 'dead')
@@ -80,7 +81,7 @@ async function findEvent(parts: NotifyParts, item: NotifyItem): Promise<JobEvent
   const range = writtenFor([Date.parse(item.receivedAt)]);
   const indexed = await findIndexedEvent(parts, item, range);
   if (indexed !== null) return indexed;
-  // The replica that selected the event had read its line. The index of this one may be behind, or still being built.
+  // The event was selected from an index that had its line. The index of this replica may be behind, or still being built.
   await view.refresh();
   await view.reachBack(Date.parse(range.since));
   await view.requireReach({ since: range.since });

@@ -10,11 +10,11 @@ import { selectorMatch } from './selector-match.js';
 const DEAD_AT_ONCE = 1000;
 
 /**
- * Selects events of one subscriber, or of all when none is named: with `dead` those that ended without being sent, otherwise
- * those of ledger lines. Only events that the subscriber asks for are selected.
+ * Selects events of one subscriber, or of all when none is named: with `dead` dead events, otherwise events of ledger lines. Only events
+ * that the subscriber wants are selected.
  *
- * @param limit the search ends once more are found
- * @param signal ends it with its reason
+ * @param limit the search stops once more are found
+ * @param signal aborts the search
  */
 export async function selectEvents(
   parts: NotifyParts,
@@ -27,7 +27,7 @@ export async function selectEvents(
   const events = selector.dead
     ? deadEvents(parts, names, selector, signal)
     : ledgerEvents(parts, names, withRange(selector));
-  // Without the events themselves, which may be many.
+  // Keeps only ids and sizes, because there may be many events.
   const found = new Map<string, { readonly jobId: string; readonly bytes: number }>();
   for await (const { subscriber, event } of events) {
     signal?.throwIfAborted();
@@ -38,7 +38,7 @@ export async function selectEvents(
     found.set(item, { jobId, bytes: Buffer.byteLength(JSON.stringify(event)) });
     if (found.size > limit) break;
   }
-  // The oldest first, as they were sent the first time.
+  // Oldest first, the order in which they were first sent.
   const selected = selector.dead ? [...found] : [...found].reverse();
   return {
     items: selected.map(([item]) => item),
@@ -47,7 +47,7 @@ export async function selectEvents(
   };
 }
 
-/** The subscribers that exist for who ordered the replay; one when the selector names it. */
+/** The selected subscriber, else all that the client may see. */
 function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readonly string[] {
   const { subscriber } = selector;
   const names = [...subscribers].flatMap(([name, { sources }]) =>
@@ -60,7 +60,7 @@ function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readon
   throw new Problem('request-invalid', `subscriber: ${named}${known}.`);
 }
 
-/** Ids of events hold when their deliveries were received: their lines are found without reading the whole ledger. */
+/** Narrows the time range by the ids of events, which contain the time of receipt. */
 function withRange({ events = [], ...selector }: ReplaySelector): ReplaySelector {
   if (events.length === 0) return selector;
   const { since, until } = writtenFor(events.map((id) => decodeTime(id)));
@@ -87,7 +87,7 @@ async function* ledgerEvents(
     );
   }
   const named = jobs === undefined ? null : new Set(jobs);
-  // The ledger finds one job without reading all lines of the time.
+  // The index finds the lines of a single job without scanning the range.
   const job = jobs?.length === 1 ? jobs[0] : undefined;
   await view.requireReach(filters);
   for await (const lines of view.lines({ ...filters, job, scope: scopeOf(selector) })) {

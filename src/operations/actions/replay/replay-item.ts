@@ -17,8 +17,8 @@ export interface ReplayItemParts {
   readonly onError?: (error: unknown) => void;
 }
 
-/** Works on one item of a replay. Harmless when repeated: after an interruption the last few items come again. */
-export async function workOnItem(
+/** Processes one item of a replay. Idempotent, because the last items are repeated after an interruption. */
+export async function processItem(
   { recovery, release, notify }: ReplayItemParts,
   state: ReplayState,
   item: string,
@@ -36,12 +36,12 @@ export async function workOnItem(
   }
 }
 
-/** The job of an item, as far as the item names it. */
+/** The job of an item; for a body its id. */
 function jobOf({ selector: { kind } }: ReplayState, item: string): string {
   return kind === 'notify' ? parseNotifyItem(item).jobId : item;
 }
 
-/** The region of the selector only filters: each job is requested from the region that made it. */
+/** The region of the selector is only a filter: each job is requested from the region that made it. */
 async function refetchItem(
   recovery: RecoveryParts,
   { actor, reason, selector }: ReplayState,
@@ -80,8 +80,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Names a failed item in the ledger and in the log, where operators search for the job. An event that was not sent is no
- * failure of the job, and is not recorded as one. Nor is a body that was not released: it waits as before.
+ * Records a failed item in the log and the ledger. An event that was not sent gets no line, because it is no failure of the job. A body that
+ * was not released gets `release-failed`, and waits as before.
  */
 export async function recordItemFailure(
   { ledger, onReplayFailure, onError }: ReplayItemParts,
@@ -91,16 +91,17 @@ export async function recordItemFailure(
   const { jobId, outcome, reason } = failure;
   onReplayFailure?.({ replayId, ...failure });
   if (recorded || kind === 'notify') return;
+  const refetchOutcome = outcome === 'unrecoverable' ? outcome : 'failed';
   const line = operatorLine(
     { actor, reason },
     {
       deliveryId: newDeliveryId(),
-      outcome: kind === 'release' ? 'release-failed' : outcome === 'unrecoverable' ? outcome : 'failed',
+      outcome: kind === 'release' ? 'release-failed' : refetchOutcome,
       jobId,
       source: source ?? null,
       region: region ?? null,
     },
   );
-  // The store fails. The failure is still saved with the replay once the store can be written.
+  // If the store fails, the failure is still saved with the state of the replay later.
   await ledger.append(line).catch((error: unknown) => onError?.(error));
 }

@@ -16,9 +16,9 @@ const MAX_REPLAY_ITEMS = 100_000;
 const BODIES_AT_ONCE = 500;
 
 /**
- * Throws `request-invalid` for invalid and contradicting filters, for a refetch of everything, and for too many items.
+ * Throws `request-invalid` for invalid and contradictory filters, for a refetch of everything, and for too many items.
  *
- * @param signal ends the selection with its reason
+ * @param signal aborts the selection
  */
 export async function selectItems(
   parts: SelectionParts,
@@ -45,7 +45,7 @@ async function selectByKind(
   return kind === 'refetch' ? selectJobs(parts, selector, signal) : selectBodies(parts, selector, signal);
 }
 
-/** The jobs that fail for a cause now. Throws `request-invalid` for filters that open failures do not have. */
+/** The jobs that currently fail for a cause. Throws `request-invalid` for filters that open failures do not have. */
 async function selectFailing(
   { view }: SelectionParts,
   selector: ReplaySelector,
@@ -62,7 +62,7 @@ async function selectFailing(
   return { items: jobs, jobs, bytes };
 }
 
-/** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */
+/** Named jobs are selected even without a delivery, because all their callbacks may be lost. */
 async function selectJobs(
   { view }: SelectionParts,
   selector: ReplaySelector,

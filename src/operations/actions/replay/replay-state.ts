@@ -2,10 +2,10 @@ import { areInScope, type SourceScope } from '../../../domain/rights.js';
 import { type AuditInfo, newDeliveryId } from '../../../ledger/ledger-line.js';
 import type { Replay, ReplayInFull } from '../../answers/replays.js';
 
-/** What a replay works on; filters add up (docs/replay.md). */
+/** Selection of a replay; all filters must match (docs/replay.md). */
 export type ReplaySelector = Replay['selector'];
 
-/** Whether a replay exists for a client: everything that it selects has to be in its sources. */
+/** Whether a client may see a replay: everything that it selects must be in the client's sources. */
 export function isReplayInScope({ source, sources }: ReplaySelector, scope: SourceScope): boolean {
   return areInScope(scope, source === undefined ? (sources ?? []) : [source]);
 }
@@ -14,7 +14,7 @@ export function scopeOf({ sources }: ReplaySelector): SourceScope {
   return sources === undefined ? null : new Set(sources);
 }
 
-/** What a selector matches now. */
+/** Items that a selector currently matches. */
 export interface ReplaySelection {
   /** Job ids to refetch, delivery ids of bodies to release, or places of events to send; each once. */
   readonly items: readonly string[];
@@ -23,7 +23,7 @@ export interface ReplaySelection {
   readonly jobs: readonly string[];
 }
 
-/** A replay and how far it is: the document at `replays/<id>.json`, written by the replica that runs it. */
+/** A replay and its progress: the document at `replays/<id>.json`, written by the replica that runs it. */
 export interface ReplayState {
   readonly v: 1;
   readonly replayId: string;
@@ -34,11 +34,11 @@ export interface ReplayState {
   readonly selector: ReplaySelector;
   readonly total: number;
   readonly bytes: number;
-  /** Items that succeeded, and items that failed: the first ones of the list, so that a run begins behind them. */
+  /** Items that succeeded and items that failed. Together they are the first ones of the list, so that a run resumes after them. */
   readonly done: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** The first items that failed. The ledger has a line of each but of events. */
+  /** The first items that failed. Each has a ledger line, except events. */
   readonly failures: readonly ReplayFailure[];
   readonly finishedAt: string | null;
   /** Replica that runs it, or ran it last. */
@@ -74,10 +74,10 @@ export interface ReplayItemResult {
 /** An item that failed. */
 export type ReplayFailure = ReplayInFull['failures'][number];
 
-/** Named jobs kept in the state, which is written every second; the list of items holds all of them. */
+/** Named jobs kept in the state, which is written every second; the list of items has all of them. */
 const NAMED_JOBS = 20;
 
-/** The state of a replay that nothing was done of yet. */
+/** The state of a new replay. */
 export function newReplayState(
   selector: ReplaySelector,
   { items, bytes }: ReplaySelection,
@@ -121,7 +121,7 @@ export function withItem(state: ReplayState, item: string, result: ReplayItemRes
   };
 }
 
-/** What the state alone does not say. */
+/** Facts about a replay that are not in its state. */
 export interface ReplayEnd {
   readonly cancelled: boolean;
   /** No replica works on it. */
@@ -136,7 +136,7 @@ function stateName(
   { finishedAt }: Pick<ReplayState, 'finishedAt'>,
   { cancelled, abandoned }: ReplayEnd,
 ): Replay['state'] {
-  // The API has confirmed the cancellation, even if the last item ended at that very moment.
+  // Before `done`: the API has confirmed the cancellation, even if the last item finished at the same time.
   if (cancelled) return 'cancelled';
   if (finishedAt !== null) return 'done';
   return abandoned ? 'interrupted' : 'running';

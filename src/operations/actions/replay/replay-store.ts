@@ -14,7 +14,7 @@ interface StoredReplay {
 export type ReplayStore = ReturnType<typeof createReplayStore>;
 
 /**
- * The replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the list of items, and the mark of a
+ * Storage of the replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the list of items, and the mark of a
  * cancellation.
  */
 export function createReplayStore(store: ObjectStore) {
@@ -33,7 +33,7 @@ export function createReplayStore(store: ObjectStore) {
       await put(replayKey(state.replayId), state);
     },
     async read(id: string): Promise<StoredReplay | null> {
-      // A store rejects a key that it cannot hold, and an id of a request can be anything.
+      // The id of a request can be any text, and a store rejects invalid keys.
       if (!isUlid(id)) return null;
       const [state, cancelled] = await Promise.all([readState(id), store.head(beside(id, 'cancelled'))]);
       return state && { state, cancelled: cancelled !== null };

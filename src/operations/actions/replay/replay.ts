@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { type ReplayItemParts, recordItemFailure, workOnItem } from './replay-item.js';
+import { processItem, type ReplayItemParts, recordItemFailure } from './replay-item.js';
 import { type ReplayItemResult, type ReplayState, withItem } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
 
@@ -8,23 +8,22 @@ export interface ReplayRunParts extends ReplayItemParts {
   readonly replays: ReplayStore;
   /** Name of this replica. */
   readonly owner: string;
-  /** Whether live traffic needs what a replay would take. */
+  /** Whether live traffic needs the resources that a replay would use. */
   readonly busy: () => boolean;
   /** Milliseconds between heartbeats. Default 1,000. */
   readonly heartbeat?: number | undefined;
 }
 
-/** How a run ended; only `done` ends the replay for good. */
+/** How a run ended; after `superseded` and `stopped` another run continues the replay. */
 export type RunEnd = 'done' | 'cancelled' | 'superseded' | 'stopped';
 
 const BUSY_PAUSE = 100;
 
 /**
- * Works through the list of a replay, from the first item that was not counted yet: a stretch at a time, and only while callbacks
- * do not need the memory. Every item may be worked on again, so that a replica that goes on after another, and two that do so at
- * once, do no harm.
+ * Processes the items of a replay in batches, from the first one that is not counted yet, and only while callbacks do not need the memory.
+ * Items are idempotent, so that another replica can resume the replay, and two replicas that run it at once do no harm.
  *
- * Ends when all items were worked on, an operator cancels the replay, another replica goes on with it, or `stop` aborts.
+ * Ends when all items were processed, an operator cancels the replay, another replica takes it over, or `stop` aborts.
  */
 export async function runReplay(
   parts: ReplayRunParts,
@@ -59,25 +58,25 @@ export async function runReplay(
       if (ended.aborted) return;
       interruption = await findInterruption().catch(() => null);
       if (interruption !== null) return interrupt.abort();
-      // A store that fails here fails the items as well. The next heartbeat tries again.
+      // A failing store fails the items as well, and the next heartbeat retries.
       await save(now()).catch(() => undefined);
     }
   }
 
-  async function workOnStretch(): Promise<void> {
-    const stretch = items.slice(position(), position() + 4 * recovery.concurrency);
-    const results = await limit.map(stretch, (item) => workOnItem(parts, state, item, signal));
-    // What the end of the run cut off is worked on again.
-    const cutOff = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
-    await count(stretch, cutOff === -1 ? results : results.slice(0, cutOff));
+  async function processBatch(): Promise<void> {
+    const batch = items.slice(position(), position() + 4 * recovery.concurrency);
+    const results = await limit.map(batch, (item) => processItem(parts, state, item, signal));
+    // After an abort, items from the first failure on are not counted, because they may have been interrupted.
+    const interrupted = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
+    await count(batch, interrupted === -1 ? results : results.slice(0, interrupted));
   }
 
-  async function count(stretch: readonly string[], results: readonly ReplayItemResult[]): Promise<void> {
+  async function count(batch: readonly string[], results: readonly ReplayItemResult[]): Promise<void> {
     const failures = results.flatMap(({ failed, ...result }, index) =>
-      failed ? [{ ...result, item: stretch[index] ?? '' }] : [],
+      failed ? [{ ...result, item: batch[index] ?? '' }] : [],
     );
     await Promise.all(failures.map((failure) => recordItemFailure(parts, state, failure)));
-    state = results.reduce((before, result, index) => withItem(before, stretch[index] ?? '', result), state);
+    state = results.reduce((before, result, index) => withItem(before, batch[index] ?? '', result), state);
     onProgress(state);
   }
 
@@ -85,27 +84,27 @@ export async function runReplay(
   if (found.owner !== owner) await save(now());
   const heartbeats = sendHeartbeats(ended.signal);
   try {
-    // What the other replica did last is not in the index of this one yet: a body that it released would be released again.
+    // The index must have the last work of the other replica, or a body that it released would be released again.
     if (found.owner !== owner) await parts.notify.view.refresh();
     while (!signal.aborted && position() < items.length) {
       if (parts.busy()) await pause(BUSY_PAUSE, signal);
-      else await workOnStretch();
+      else await processBatch();
     }
   } finally {
     ended.abort();
     await heartbeats;
   }
-  // The last items may have ended between two heartbeats: a replay that was cancelled meanwhile is not done.
+  // Checked once more, because the replay may have been cancelled since the last heartbeat.
   const isFinished = position() >= items.length;
   if (interruption === null && isFinished) interruption = await findInterruption();
   if (interruption === 'superseded') return interruption;
   if (interruption === null && isFinished) state = { ...state, finishedAt: now() };
-  // Without a heartbeat another replica can go on at once.
+  // Clears the heartbeat, so that another replica can resume at once.
   await save(null);
   return interruption ?? (isFinished ? 'done' : 'stopped');
 }
 
-/** Ends early, and never rejects, when the signal aborts. */
+/** Resolves early when the signal aborts. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
   return sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 }

@@ -31,9 +31,9 @@ export interface ReplaysOptions extends ReplayRunParts, SelectionParts {
 export interface ReplayQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
-  /** Only replays that exist for a client with these sources. Default: all. */
+  /** Only replays that a client with these sources may see. Default: all. */
   readonly scope?: SourceScope | undefined;
-  /** Ends the search with its reason. */
+  /** Aborts the search. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,20 +41,20 @@ export type Replays = ReturnType<typeof createReplays>;
 
 /** Name of the list in its cursors. */
 const LIST = 'replays';
-/** The lines of orders: a refetch of one job has its job. */
+/** Ledger lines that started replays; a refetch of one job has a job id instead of null. */
 const ORDERS = { outcome: 'replayed', job: null } as const;
 const READS_AT_ONCE = 16;
-/** Older replays are not gone on with: the service no longer keeps their jobs. */
+/** Older replays are not resumed, because the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
 
-/** The replays of all replicas. Runs those that are created here, and goes on with those that no replica works on. */
+/** Manages the replays of all replicas. Runs those created here, and resumes those that no replica works on. */
 export function createReplays(options: ReplaysOptions) {
   const { replays, lease = LEASE, onError } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
   /** Replays that this process creates or runs. */
   const running = new Map<string, Promise<unknown>>();
-  /** Replays that have ended never change again, and are not read again. */
+  /** Ids of ended replays, which never change and are not read again. */
   const ended = new Set<string>();
   let search: ReturnType<typeof repeat> | null = null;
 
@@ -69,14 +69,14 @@ export function createReplays(options: ReplaysOptions) {
     const first = firstIdAt(Date.now() - MAX_AGE);
     for (const id of ended) if (id < first) ended.delete(id);
     const ids = await Array.fromAsync(replays.idsFrom(first));
-    // The newest first: another replica goes on within a minute, however many have ended.
+    // Newest first, so that an interrupted replay is resumed soon, however many have ended.
     for (const id of ids.toReversed()) {
       if (stopping.signal.aborted) return;
-      await goOn(id);
+      await resumeIfAbandoned(id);
     }
   }
 
-  async function goOn(id: string): Promise<void> {
+  async function resumeIfAbandoned(id: string): Promise<void> {
     if (running.has(id) || ended.has(id)) return;
     const found = await replays.read(id);
     if (found === null || found.cancelled || found.state.finishedAt !== null) ended.add(id);
@@ -101,7 +101,7 @@ export function createReplays(options: ReplaysOptions) {
 
   async function store(state: ReplayState, { items, bytes }: ReplaySelection, audit: AuditInfo) {
     const act = { outcome: 'replayed', deliveryId: state.replayId, jobId: null, bytes };
-    // The line first: a replay that exists is run, also when its order was answered 503.
+    // The line first: a stored replay is run, even if its request was answered 503.
     await options.ledger.append(operatorLine(audit, act));
     await replays.create(state, items);
   }
@@ -119,13 +119,13 @@ export function createReplays(options: ReplaysOptions) {
       const state = newReplayState(selector, selection, audit, options.owner);
       const { replayId } = state;
       const stored = store(state, selection, audit);
-      // It is not abandoned, however long the ledger takes.
+      // Marks it as running while it is being stored, however long the ledger takes.
       running.set(replayId, stored);
       await stored.finally(() => running.delete(replayId));
       if (search !== null) launch(state);
       return replayId;
     },
-    /** Newest first, those whose orders the index has. Where some exist only for other clients a page may be short. */
+    /** Replays whose ledger lines the index has, newest first. A page may be short, because replays of other clients are left out. */
     async page({ scope = null, cursor, ...query }: ReplayQuery): Promise<ReplayList> {
       const before =
         cursor && decodePlace(LIST, cursor, ([line]) => (typeof line === 'string' ? line : null));
@@ -133,7 +133,7 @@ export function createReplays(options: ReplaysOptions) {
       const limited = pLimit(READS_AT_ONCE);
       const views = await limited.map(found.deliveries, ({ deliveryId }) => view(deliveryId));
       return {
-        // An order is recorded before it is there, and stays on record when it has expired.
+        // A line may have no replay: it is written first, and stays after the replay has expired.
         replays: views.flatMap((replay) => {
           if (replay === null || !isReplayInScope(replay.selector, scope)) return [];
           const { failures: _, ...listed } = replay;
@@ -159,12 +159,12 @@ export function createReplays(options: ReplaysOptions) {
       if (found === null) throw new Problem('not-found', 'There is no such replay.');
       return runReplay(options, found.state, signal, onProgress);
     },
-    /** Begins to go on with abandoned replays. */
+    /** Starts resuming abandoned replays. */
     start(): void {
       const onFailed = (error: unknown) => onError?.(error);
       search = repeat(() => launchAbandoned().catch(onFailed), { interval: lease, firstWithin: 0 });
     },
-    /** Stops what runs here; another replica can go on with it immediately. */
+    /** Stops the replays that run here; another replica can resume them at once. */
     async stop(): Promise<void> {
       stopping.abort();
       await search?.stop();
@@ -173,7 +173,7 @@ export function createReplays(options: ReplaysOptions) {
   };
 }
 
-/** Where the ids of a time begin. */
+/** Smallest id of a time. */
 function firstIdAt(time: number): string {
   return encodeTime(time, 10);
 }

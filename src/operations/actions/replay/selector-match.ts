@@ -3,7 +3,7 @@ import { isInScope } from '../../../domain/rights.js';
 import { parseContextFilter } from '../../../ledger/context-filter.js';
 import { type ReplaySelector, scopeOf } from './replay-state.js';
 
-/** What the filters of a selector look at. */
+/** Fields that the filters of a selector compare. */
 export interface Selectable {
   readonly jobId: string;
   /** ISO 8601. */
@@ -17,7 +17,7 @@ export interface Selectable {
 
 const EQUAL = ['source', 'region', 'status', 'outcome'] as const;
 
-/** Whether a body or an event is selected, by all filters that the ledger is searched by as well. */
+/** Returns whether a body or an event is selected, by the same filters as ledger lines. */
 export function selectorMatch(selector: ReplaySelector): (found: Selectable) => boolean {
   const { jobs, since, until } = selector;
   const named = jobs && new Set(jobs);

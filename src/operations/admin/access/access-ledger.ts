@@ -17,21 +17,21 @@ export interface ContentRead {
   readonly item: Omit<LedgerItem, 'outcome'> | null;
 }
 
-/** A credential that an operator had checked. */
+/** A check of a credential by an operator. */
 export interface CredentialCheck {
   readonly access: Access;
   readonly peer: ContentRead['peer'];
   readonly source: string;
-  /** Whether it is one of the source, and valid. */
+  /** Whether it is a valid credential of the source. */
   readonly passed: boolean;
 }
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Reads that are remembered at a time; further ones get a line each. Sign-ins in an hour; further ones get none. */
+/** Bounds deduplication: further reads get a line each, further sign-ins of the hour get none. */
 const MAX_REMEMBERED = 10_000;
 
-/** Records in the ledger who used the admin port to look at content or to check a credential, and who signed in. */
+/** Records accesses to content, checks of credentials and sign-ins of the admin port in the ledger. */
 export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
   const reads = createOncePer(MINUTE);
   const signIns = createOncePer(HOUR);
@@ -39,9 +39,9 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
 
   return {
     /**
-     * Resolves when the ledger holds a line of this read. Rejects with `StoreError` when it cannot be written: then nothing may be
-     * shown. Reads of the same item with the same token from the same address share a line for a minute, because a player asks
-     * for many ranges.
+     * Resolves once the ledger has a line of this read. Rejects with `StoreError` when it cannot be written: the content must then not be
+     * shown. Reads of the same item with the same token from the same address share a line for a minute, because a player requests many
+     * ranges.
      */
     read({ access: { actor }, peer, jobId, source, item }: ContentRead): Promise<void> {
       const name = [actor, peer ?? '', jobId, item?.key ?? ''].join('\n');
@@ -60,7 +60,7 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
         ),
       );
     },
-    /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result must not be shown. */
+    /** Resolves once the ledger has a line of this check. Rejects with `StoreError`: the result must then not be shown. */
     credentialChecked: ({ access: { actor }, peer, source, passed }: CredentialCheck) =>
       ledger.append(
         accessLine({
@@ -80,12 +80,12 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
       signIns
         .once(`${actor}\n${peer}`, () => ledger.append(accessLine(line)))
         .catch(() => {
-          // The store is down: the next request tries again.
+          // The store is down; the next request retries.
         });
     },
     /** Records at most one failure a minute of each cause, so that unauthenticated clients cannot fill the ledger. */
     signInFailed({ cause, peer }: Pick<FailedSignIn, 'cause' | 'peer'>): void {
-      // A request without any token is no attempt: the page asks like this before a sign-in.
+      // Not an attempt: the page makes a request without a token before a sign-in.
       if (cause === 'missing') return;
       const line = {
         peer: peer ?? undefined,
@@ -95,14 +95,15 @@ export function createAccessLedger(ledger: Pick<Ledger, 'append'>) {
       failures
         .once(cause, () => ledger.append(accessLine(line)))
         .catch(() => {
-          // The log and the metrics have it.
+          // Log and metrics have recorded it.
         });
     },
   };
 }
 
 /**
- * Does something once per name and period; what failed is done again. The time is monotonic: a clock that is set back ends no period later.
+ * Runs work once per name and period; failed work is repeated. Uses a monotonic clock, so that a system clock that is set back does not
+ * extend the period.
  */
 function createOncePer(period: number) {
   let begun = Number.NEGATIVE_INFINITY;

@@ -1,11 +1,11 @@
 import type { Right, SourceScope } from '../../../domain/rights.js';
 
-/** What a request to the admin API may do, once it is signed in. */
+/** Identity and rights of an authenticated request to the admin API. */
 export interface Access {
   /** Name of the token, for the ledger. */
   readonly actor: string;
   readonly may: ReadonlySet<Right>;
-  /** Other sources do not exist for it. */
+  /** Sources that it may see. */
   readonly scope: SourceScope;
 }
 

@@ -3,7 +3,7 @@ const MINUTE = 60_000;
 const MAX_NAMES = 1000;
 
 /**
- * Counts attempts by name: returns how many there were in the current minute of this name, this one included.
+ * Counts attempts by name. Returns the number in the current minute, this one included.
  *
  * @param clock milliseconds since the epoch
  */

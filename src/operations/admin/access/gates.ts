@@ -10,22 +10,23 @@ export interface ReadGateOptions {
   readonly isReceiving?: () => boolean;
   /** Default 8. */
   readonly slots?: number;
-  /** Milliseconds that a read waits for another one to end. Default 5,000. */
+  /** Milliseconds that a read waits for a slot. Default 5,000. */
   readonly patience?: number;
 }
 
+/** A read in progress whose answer several requests share. */
 interface SharedRead {
   readonly answer: Promise<unknown>;
   readonly ending: AbortController;
-  askers: number;
+  clients: number;
 }
 
-/** Reads that run beside callbacks: files are read by four threads of Node, which callbacks need as well. */
+/** Slots while callbacks arrive: Node reads files with four threads, which callbacks need as well. */
 const BESIDE_CALLBACKS = 2;
 
 /**
- * Operators' reads of the store and the ledger: a few at a time, fewer beside callbacks, and each only as long as somebody waits for its
- * answer.
+ * Limits operators' reads of the store and the ledger: few at a time, fewer while callbacks arrive, and each only as long as a client waits
+ * for its answer.
  */
 export function createReadGate({
   slots = 8,
@@ -48,7 +49,7 @@ export function createReadGate({
 
   function begin(question: string | null, read: (signal: AbortSignal) => Promise<unknown>): SharedRead {
     const ending = new AbortController();
-    const begun = { ending, answer: read(ending.signal), askers: 0 };
+    const begun = { ending, answer: read(ending.signal), clients: 0 };
     if (question === null) return begun;
     shared.set(question, begun);
     const forget = () => {
@@ -59,7 +60,7 @@ export function createReadGate({
     return begun;
   }
 
-  /** The answer of the read that is at work on the question, or of a new one. */
+  /** Joins the read in progress for the same question, or starts one. */
   async function join<T>(
     question: string | null,
     response: ServerResponse,
@@ -67,7 +68,7 @@ export function createReadGate({
   ): Promise<T> {
     if (response.closed) throw new Problem('overloaded', 'The client has disconnected.');
     const joined = (question === null ? undefined : shared.get(question)) ?? begin(question, read);
-    joined.askers += 1;
+    joined.clients += 1;
     let leave = () => {};
     const left = new Promise<never>((_resolve, reject) => {
       leave = () => reject(new Problem('overloaded', 'The client has disconnected.'));
@@ -77,24 +78,24 @@ export function createReadGate({
       return (await Promise.race([joined.answer, left])) as T;
     } finally {
       response.off('close', leave);
-      joined.askers -= 1;
-      if (joined.askers === 0) joined.ending.abort();
+      joined.clients -= 1;
+      if (joined.clients === 0) joined.ending.abort();
     }
   }
 
   return {
     /**
-     * Runs a read as soon as fewer than eight are at work; beside callbacks these take turns, two at a time. Its signal aborts when the
-     * clients of all who wait for it have disconnected.
+     * Runs a read as soon as one of eight slots is free; while callbacks arrive, two of these run at a time. Its signal aborts when all
+     * clients that wait for it have disconnected.
      *
-     * @param question one that equals a question whose answer is being read shares that answer; null shares none
+     * @param question key for sharing: equal questions share one read; null shares none
      * @throws Problem `overloaded` when no slot becomes free in time, or the client disconnects
      */
     pass: <T>(question: string | null, response: ServerResponse, read: (signal: AbortSignal) => Promise<T>) =>
       join(question, response, (signal) => run(signal, read)),
-    /** The same for an answer that has a deadline of its own: it shares, and waits behind no other read. */
+    /** Shares a read like `pass`, but without waiting for a slot; for answers with a deadline of their own. */
     share: join,
-    /** Something was changed: later questions share no answer that was begun before. */
+    /** Call it after a change: later questions do not share reads that began before. */
     changed: () => shared.clear(),
   };
 }

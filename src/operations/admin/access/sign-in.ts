@@ -12,11 +12,11 @@ export type SignIn = ReturnType<typeof createSignIn>;
 export interface SignInOptions {
   /** Tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
-  /** Makes the key of a token that its tickets are signed with. Default: by scrypt. */
+  /** Derives the key that signs the tickets of a token. Default: scrypt. */
   readonly deriveKey?: typeof deriveByScrypt;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
-  /** Failed attempts per minute and peer that are answered at once; further ones get 429 after a delay. Default 100. */
+  /** Failed attempts per minute and peer that are answered at once; further ones get a delayed 429. Default 100. */
   readonly attemptsPerMinute?: number;
   /** Delay of those answers in milliseconds. Default 1,000. */
   readonly holdMs?: number;
@@ -24,7 +24,7 @@ export interface SignInOptions {
   readonly onFailure?: (failure: FailedSignIn) => void;
 }
 
-/** Milliseconds: long enough for a page that stays open, short enough to be of little use to a reader of a log. */
+/** Milliseconds: long enough for an open page, short enough to be of little use if it leaks in a log. */
 const TICKET_LIFETIME = 3_600_000;
 
 /** Authenticates requests to the admin API. */
@@ -43,13 +43,12 @@ export function createSignIn(options: SignInOptions) {
   }
 
   return {
-    /** What the token of the request permits. Throws `SignInRefusal`. */
+    /** The access of the request's token. Throws `SignInRefusal`. */
     authenticate(request: IncomingMessage): Access {
       const values = request.headersDistinct.authorization ?? [];
       const [, token] = /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(values[0] ?? '') ?? [];
       if (values.length !== 1 || token === undefined) {
-        const cause = values.length === 0 ? 'missing' : values.length > 1 ? 'repeated' : 'wrong';
-        return refuse(request, cause, 'Send one bearer token.');
+        return refuse(request, malformedCause(values), 'Send one bearer token.');
       }
       const presented = digestOf(token);
       // Every token is compared, also after a match, so that the time taken reveals nothing.
@@ -57,8 +56,8 @@ export function createSignIn(options: SignInOptions) {
       return matching[0]?.access ?? refuse(request, 'wrong', 'The bearer token is not valid.');
     },
     /**
-     * A ticket for the artefacts of one job: for download links, which cannot send headers. It is derived
-     * from the token, so that every replica accepts it and it expires with the token.
+     * A ticket for the artefacts of one job, for download links, which cannot send headers. It is derived from the token, so that every
+     * replica accepts it, and it becomes invalid with the token.
      */
     async issueTicket(
       actor: string,
@@ -68,13 +67,13 @@ export function createSignIn(options: SignInOptions) {
       const mark = (await ticketMark(actor, expires, jobId)).toString('base64url');
       return { ticket: `${actor}.${expires}.${mark}`, expires: new Date(expires).toISOString() };
     },
-    /** What the token permits that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
+    /** The access of the token that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
     async ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<Access> {
       const [, name, expires, mark] = /^([a-z0-9-]{1,64})\.(\d{1,16})\.([\w-]{43})$/.exec(ticket) ?? [];
       const token = tokens.find(({ access }) => access.actor === name);
       const detail = 'The ticket is not valid or has expired.';
       if (token === undefined || mark === undefined) return refuse(request, 'ticket-wrong', detail);
-      // Checked before the key is used: an expired ticket must not serve for guessing the token.
+      // Checked before the key is used, so that an expired ticket cannot be used to guess the token.
       if (Number(expires) <= clock()) return refuse(request, 'ticket-expired', detail);
       const expected = await ticketMark(token.access.actor, Number(expires), jobId);
       if (timingSafeEqual(expected, Buffer.from(mark, 'base64url'))) return token.access;
@@ -83,14 +82,19 @@ export function createSignIn(options: SignInOptions) {
   };
 }
 
+function malformedCause(headers: readonly string[]): SignInFailure {
+  if (headers.length === 0) return 'missing';
+  return headers.length > 1 ? 'repeated' : 'wrong';
+}
+
 function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
 /**
- * Keys that tickets are signed with, one per admin token, by its name. Tickets are part of URLs, and one that leaks can be used to guess
- * the token offline: so each guess has to be expensive. The key is derived instead of random, because every replica needs the same one;
- * once, at first use, and one at a time: each derivation takes 32 MiB.
+ * Signing keys of tickets by the name of the admin token. Tickets are part of URLs, and a leaked one could be used to guess the token
+ * offline, so each guess must be expensive. The key is derived instead of random, because every replica needs the same one. It is derived at
+ * first use, and one at a time, because each derivation takes 32 MiB.
  */
 function createTicketKeys(tokens: SignInOptions['tokens'], derive: typeof deriveByScrypt) {
   const keys = new Map<string, Promise<Buffer>>();
@@ -107,7 +111,7 @@ function createTicketKeys(tokens: SignInOptions['tokens'], derive: typeof derive
   };
 }
 
-/** 32 MiB and about 100 ms: some ten guesses a second and core; a plain hash allows millions. */
+/** 32 MiB and about 100 ms: some ten guesses a second and core, instead of millions with a plain hash. */
 const COST = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 };
 
 function deriveByScrypt(token: string, name: string): Promise<Buffer> {
@@ -119,14 +123,14 @@ function deriveByScrypt(token: string, name: string): Promise<Buffer> {
 }
 
 export interface FailedSignIn {
-  /** What was wrong; never the token itself. */
+  /** Never contains the token. */
   readonly cause: SignInFailure;
   /** Address at the other end of the connection; null when it has ended. */
   readonly peer: string | null;
   readonly userAgent: string | null;
 }
 
-/** A failed sign-in. The answer waits for `held`; when too many answers wait already, it closes the connection instead. */
+/** A failed sign-in. The answer is delayed until `held`; when too many answers wait, the connection is closed instead. */
 export class SignInRefusal extends Problem {
   readonly held: Promise<void>;
   readonly closing: boolean;

@@ -1,18 +1,18 @@
 import { Problem } from '../../../domain/problem.js';
 
 /**
- * Does work of operators a few at a time, in the order in which it came. `p-limit` cannot drop work that gave up waiting: behind a store
- * that hangs it would pile up.
+ * Runs work of operators with limited concurrency, in order. Unlike `p-limit` it drops work that gave up waiting, which would pile up
+ * behind a store that hangs.
  *
- * @param leaving ends the wait for a slot
+ * @param leaving aborts the wait for a slot
  * @throws Problem `overloaded` when no slot becomes free in time, or when the signal aborts before
  */
 export type Slots = <T>(leaving: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /**
- * @param slots asked whenever work comes or ends
- * @param patience milliseconds that work waits; null is without end
- * @param refusal told to a client for which no slot became free in time
+ * @param slots number of slots, evaluated whenever work arrives or ends
+ * @param patience milliseconds that work waits; null: no limit
+ * @param refusal detail of the problem when no slot became free in time
  */
 export function createSlots(slots: () => number, patience: number | null, refusal: string): Slots {
   const waiting = new Set<() => void>();

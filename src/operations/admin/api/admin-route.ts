@@ -14,7 +14,7 @@ interface DownloadAnswer {
   readonly contentTypes: readonly string[];
 }
 
-/** What is answered with each status; null is an answer without a body. */
+/** Schema of the answer by status; null for an answer without a body. */
 type Answers = Readonly<Record<number, z.ZodType | DownloadAnswer | null>>;
 
 /** The contract of one operation; the OpenAPI document is made from it. */
@@ -37,9 +37,9 @@ export interface RouteContract<
     | 'Security'
     | 'Description';
   readonly summary: string;
-  /** What the client must be permitted; null for what every token may ask. */
+  /** Right that the token needs; null for none. */
   readonly right: Right | null;
-  /** Schemas of path parameters that not every text satisfies; other values are answered 404. */
+  /** Schemas of restricted path parameters; other values are answered 404. */
   readonly params?: Path;
   /** Query parameters; unknown and repeated ones are answered 400. */
   readonly query?: Query;
@@ -48,11 +48,11 @@ export interface RouteContract<
   /** Fields of a `multipart/form-data` body, for the document only: the handler reads the form itself. */
   readonly form?: z.ZodType;
   readonly answers: Responses;
-  /** Problems beside those that every operation can answer with. */
+  /** Problems in addition to those of every operation. */
   readonly problems?: readonly ProblemCode[];
-  /** Whether a download ticket is accepted in place of a token: for elements of a page that cannot send headers. */
+  /** Whether a download ticket is accepted instead of a token, for links, which cannot send headers. */
   readonly ticket?: boolean;
-  /** Whether a read has a deadline of its own and waits behind no other: what operators look at while everything else hangs. */
+  /** Whether a read has a deadline of its own and waits for no slot, so that operators get an answer while other reads hang. */
   readonly isUrgent?: boolean;
 }
 
@@ -70,11 +70,11 @@ export interface AdminRequest {
   readonly peer: string | undefined;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** For reads that are answered as JSON, and for previews: aborts when nobody waits for the answer any more. */
+  /** For reads with a JSON answer and for previews: aborts when no client waits for the answer any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The same with its input as the schemas of the route read it. */
+/** A request whose input was parsed by the schemas of the route. */
 interface AdminCall<Path extends Parameters, Query extends Parameters, Body extends z.ZodType>
   extends Omit<AdminRequest, 'params' | 'query' | 'body'> {
   readonly params: Readonly<Record<string, string>> & { readonly [Name in keyof Path]: z.output<Path[Name]> };
@@ -82,13 +82,13 @@ interface AdminCall<Path extends Parameters, Query extends Parameters, Body exte
   readonly body: z.output<Body>;
 }
 
-/** What is answered as JSON. */
+/** An answer as JSON. */
 export interface AdminAnswer<Status extends number = number, Content = unknown> {
   readonly status: Status;
   readonly body: Content;
 }
 
-/** The handler itself sends downloads and answers without a body, and returns null. */
+/** Null for downloads and answers without a body, which the handler sends itself. */
 type AnswerOf<Responses extends Answers> = {
   [Status in keyof Responses & number]: Responses[Status] extends z.ZodType
     ? AdminAnswer<Status, Answer<Responses[Status]>>
@@ -101,7 +101,7 @@ export interface AdminRoute extends RouteContract {
   readonly handle: (request: AdminRequest) => Promise<AdminAnswer | null>;
 }
 
-/** Declares an operation; `handle` gets the input as the schemas read it, and is held to the schemas of its answers. */
+/** Declares an operation. `handle` gets the parsed input, and its result is typed by the schemas of the answers. */
 export function adminRoute<
   Responses extends Answers,
   Path extends Parameters = Record<never, never>,

@@ -10,7 +10,7 @@ import { createAttemptCounter } from '../access/attempt-counter.js';
 import type { AdminServices } from '../admin-services.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 
-/** Explanations with a credential per token: enough to compare what a sender sends, too few to guess. */
+/** Explanations with a credential per minute and token: enough to test a sender's headers, too few to guess a credential. */
 const CHECKS_PER_MINUTE = 10;
 
 const HEADER_VALUE = z.string().max(8192);
@@ -31,7 +31,7 @@ const explainBody = z
 export function explainRoutes({ sources, accessLedger, clock }: AdminServices): AdminRoute[] {
   const countCheck = createAttemptCounter(clock);
 
-  /** A client with this right could otherwise try credentials without limit and without trace. */
+  /** Limits and records checks of credentials, so that a client cannot guess one unnoticed. */
   async function recordCheck(
     access: Access,
     peer: string | undefined,

@@ -7,15 +7,15 @@ import type { AdminServices } from '../admin-services.js';
 import { readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 
-/** Listings cost money, and every open dashboard asks every few seconds. */
+/** Cached, because listings cost money and every open dashboard asks every few seconds. */
 const LISTING_CACHE_MS = 2000;
 const REPORTS_CACHE_MS = 10_000;
 
 export function healthRoutes(services: AdminServices): AdminRoute[] {
-  /** Whoever shares an answer has as much patience: the signal ends what takes longer. */
+  /** Shared by all clients, so the time-out is that of `factsWithin` rather than of a request. */
   const cachedFor = <T>(milliseconds: number, load: (signal: AbortSignal) => Promise<T>) =>
     sharedRead(milliseconds, () => load(AbortSignal.timeout(services.limits.factsWithin)));
-  /** By scope. There are at most as many as tokens. */
+  /** By scope; at most one for each token. */
   const subscribers = new Map<string, () => Promise<readonly SubscriberFigures[]>>();
   const facts = {
     ...services.facts,

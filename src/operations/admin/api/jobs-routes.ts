@@ -18,7 +18,7 @@ import { JOB } from './request-schemas.js';
 
 const searchText = z.string().trim().min(1, 'is empty').max(256);
 
-/** An artefact keeps its own content type where a browser cannot be made to run it. */
+/** An artefact keeps its content type if a browser does not execute it. */
 const ARTEFACT = {
   contentTypes: [...STORED_TYPES, 'audio/*', 'video/*', 'application/octet-stream'],
 };
@@ -113,7 +113,7 @@ async function findArtefact(
     for (const prefix of keyPrefixes) {
       const folder = jobFolder(prefix, jobId);
       const key = path.startsWith(folder) ? path : folder + path;
-      // No store holds an object under a name that is too long, for example.
+      // A path from a request may not be a valid key, for example because it is too long.
       const info = isKey(key) ? await services.store.head(key) : null;
       if (info !== null && isInScope(scope, info.metadata.source)) return info;
     }
@@ -130,7 +130,7 @@ function kindOf({ key }: ObjectInfo, jobId: string): ItemKind {
   return kindOfPath(key.slice(key.indexOf(folder) + folder.length));
 }
 
-/** Begins with the job's id, so that downloads of several jobs have different names. */
+/** Starts with the job id, so that downloads of several jobs have different names. */
 function fileNameOf({ key, metadata }: ObjectInfo): string {
   const original = metadata['file-name'];
   const name = original === undefined ? key.slice(key.lastIndexOf('/') + 1) : decoded(original);

@@ -5,7 +5,7 @@ import type { RouteContract } from './admin-route.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** JSON Schema of a zod schema: `input` is what a caller may send, `output` what a caller gets. */
+/** JSON Schema of a zod schema: `input` for requests, `output` for answers. */
 type ToJsonSchema = (schema: z.ZodType, io: 'input' | 'output') => JsonObject;
 
 /** The admin API in OpenAPI 3.1, made from the contracts of its routes. */
@@ -32,14 +32,14 @@ export function openApiDocument(routes: readonly RouteContract[], version: strin
   };
 }
 
-/** Named schemas (`id` in their metadata) are gathered in `schemas`, and referred to. */
+/** Collects named schemas (`id` in their metadata) in `schemas`, and refers to them. */
 function schemaCollector(schemas: Record<string, unknown>): ToJsonSchema {
   return (schema, io) => {
-    // As a member of something else: a schema at the root would be written out instead of being referred to.
+    // Wrapped in a tuple, because a schema at the root would be inlined instead of referred to.
     const { prefixItems: [json] = [], $defs = {} } = z.toJSONSchema(z.tuple([schema]), {
       io,
       override: ({ jsonSchema }) => {
-        // The format and the type say it already.
+        // Redundant with format and type.
         if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       },
@@ -70,7 +70,7 @@ function operation(route: RouteContract, toJsonSchema: ToJsonSchema): JsonObject
   };
 }
 
-/** Texts are read as what they stand for, so that the output says more than the input: a number and its bounds. */
+/** Uses the output schema, because the input of a parameter is always text, while the output has the number and its bounds. */
 function parameter(place: 'path' | 'query', name: string, schema: z.ZodType, toJsonSchema: ToJsonSchema) {
   const { description, ...json } = toJsonSchema(schema, 'output');
   return {
@@ -94,8 +94,8 @@ function requestBody({ body, form }: RouteContract, toJsonSchema: ToJsonSchema) 
 
 const MEANINGS: Readonly<Record<string, string>> = {
   200: 'Done',
-  202: 'Begun',
-  206: 'The range that was asked for',
+  202: 'Started',
+  206: 'The requested range',
   304: 'Not modified',
 };
 

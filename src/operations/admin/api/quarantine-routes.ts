@@ -95,7 +95,7 @@ export function quarantineRoutes({
   ];
 }
 
-/** A body that could not be decoded is of no kind. */
+/** Access to a body; recorded as `attachment`, because an undecodable body has no kind. */
 function readOf(
   { jobId, source, sha256 }: QuarantinedRequest,
   id: string,
@@ -111,7 +111,7 @@ function readOf(
   return { ...by, jobId, source, item };
 }
 
-/** What is known of a body. Rejects with `not-found` also when its source does not exist for the client. */
+/** The request of a body. Rejects with `not-found` also when the client may not see its source. */
 export async function quarantinedRequest(
   quarantine: Pick<QuarantineStore, 'request'>,
   id: string,

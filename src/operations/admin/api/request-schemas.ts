@@ -3,7 +3,7 @@ import { isJobId } from '../../../domain/job.js';
 import { LINE_FILTERS, type LineFilter } from '../../../domain/line-filters.js';
 import { cursorText, instantInput, reasonText, textInput, whole } from '../../../lib/text/read-input.js';
 
-/** Input that several routes take. */
+/** Input shared by several routes. */
 
 export const JOB = { id: z.string().refine(isJobId, 'No job can have this id.').describe('job id') };
 

@@ -17,7 +17,7 @@ import { shownSent } from '../subscribers/shown-sent.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { jobFilter, lineFilters, page } from './request-schemas.js';
 
-/** Milliseconds; the subscriber's own time-out is shorter, unless requests of other events are in its way. */
+/** Milliseconds; longer than the subscriber's time-out, because requests of other events may go first. */
 const TEST_TIMEOUT = 60_000;
 
 export function subscribersRoutes({

@@ -16,21 +16,21 @@ interface AbsentParts {
   readonly clock: () => number;
 }
 
-/** An object that the lines of a job say was stored. */
+/** An object that the lines of a job record as stored. */
 interface StoredObject extends LostArtefact {
   readonly retention: ContentClass;
 }
 
-/** Each costs a HEAD. A job that lost more has the first ones named. */
+/** Lost artefacts and bodies that are checked; each costs a HEAD. */
 const MAX_LOST = 100;
 const MAX_BODIES = 20;
 
 /**
- * What the lines of a job name and the store does not hold: it expired, by the lines of a sweep or by its age, or it was lost. Rejects
- * with `StoreError`.
+ * Objects that the lines of a job record and the store does not have: `expired`, by the lines of a sweep or by age, or `lost`. Rejects with
+ * `StoreError`.
  *
  * @param timeline oldest first
- * @param present keys of objects that are there
+ * @param present keys of existing objects
  */
 export async function absentOfJob(
   { store, retained, clock }: AbsentParts,
@@ -46,7 +46,7 @@ export async function absentOfJob(
   const artefacts = artefactsOf(timeline).filter(({ key }) => !present.has(key));
   const absent = [...artefacts, ...bodies].filter((each) => !isSwept(each));
   const byAge = sumByKind(absent.filter(hasEnded), expiredBefore, clock());
-  // It may have been stored after the job was listed, or below the prefix of a source that is not configured any more.
+  // Checked by HEAD: an object may have been stored after the listing, or be below the prefix of a removed source.
   const lost = await absentOf(store, absent.filter((each) => !hasEnded(each)).slice(0, MAX_LOST));
   return {
     expired: [...swept, ...byAge].sort((a, b) => a.expiredAt.localeCompare(b.expiredAt)),
@@ -54,13 +54,13 @@ export async function absentOfJob(
   };
 }
 
-/** When each was stored last: what is found identical later was there already. */
+/** Each artefact with the time when it was last stored; an `identical` outcome does not store it again. */
 function artefactsOf(timeline: readonly LedgerLine[]): StoredObject[] {
   const stored = new Map<string, StoredObject>();
   for (const { items, receivedAt: storedAt } of timeline.filter(({ origin }) => isDelivery(origin)))
     for (const { key, kind, size, sha256, outcome } of items) {
       const isKnown = outcome === 'identical' && stored.has(key);
-      // A ledger that was edited by hand may hold any text; no store can be asked for it.
+      // A ledger that was edited by hand may hold any text, which need not be a valid key.
       if (isKey(key) && !isKnown)
         stored.set(key, { key, kind, size, sha256, storedAt, retention: retentionClassOf(kind) });
     }
@@ -95,7 +95,7 @@ function sweptBy({ outcome, expired, receivedAt, bytes }: LedgerLine): ExpiredOb
   return [{ kind, objects: expired.objects, bytes, expiredAt: receivedAt }];
 }
 
-/** Where the rules of a bucket end objects no line says it: each ended when its period was over. */
+/** Objects expired by the lifecycle rules of a bucket, for which no line exists: each expired when its period was over. */
 function sumByKind(
   objects: readonly StoredObject[],
   expiredBefore: ExpiredBefore,

@@ -16,15 +16,14 @@ interface FindParts {
 
 /** Jobs that are listed. */
 const MAX_JOBS = 20;
-/** Characters of a part: a shorter one would match too much. */
+/** Fewest characters of a partial match: a shorter text would match too much. */
 const MIN_PART = 3;
 
 type Found = JobMatches['jobs'][number];
 
 /**
- * Jobs with this id or this context, a value or `name=value`, else those whose id or a value of whose context contains the text, where it
- * has at least three characters; newest first. An id is found at any age while anything of the job is stored, the rest as far back as the
- * index reaches.
+ * Finds jobs whose id or context equals the text, which may be a value or `name=value`; else, from three characters on, jobs whose id or
+ * context value contains it; newest first. An id is found at any age while anything of the job is stored, the rest within the index.
  */
 export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
   const { store, view, names } = parts;
@@ -53,7 +52,7 @@ function matchesOf(found: Awaited<ReturnType<LedgerView['matchJobs']>>): Found[]
   return [...jobs.values()];
 }
 
-/** Lines of erasures have no context, so a search by it stops at an older line, such as `stored`. */
+/** Sorts by the newest event. An erasure is read from its mark, because its line has no context and a search finds an older line. */
 async function newestFirst(store: ObjectStore, jobs: readonly Found[]): Promise<Found[]> {
   const current = await Promise.all(
     jobs.map(async (job): Promise<Found> => {
@@ -66,7 +65,7 @@ async function newestFirst(store: ObjectStore, jobs: readonly Found[]): Promise<
   return current.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
 }
 
-/** A job by its objects. */
+/** Finds a job by its stored objects. */
 async function findStored(
   { store, keyPrefixes }: FindParts,
   jobId: string,

@@ -21,8 +21,8 @@ export function recordsOf({ speech }: Pick<RecoveryParts, 'speech'>, within: num
 }
 
 /**
- * The job's record without secrets, from its region or, when that is unknown, from the first region that has it.
- * A region that did not answer may have the job: it is unknown only when every region says so.
+ * The job's record without secrets, from its region or, when that is unknown, from the first region that has it. The job is `unknown` only
+ * when every region says so, because a region that did not answer may have it.
  */
 export async function findServiceRecord(
   source: RecordSource,
@@ -65,15 +65,14 @@ export function redact(value: unknown, name = ''): unknown {
   return redactAddresses(value);
 }
 
-/** The name of a header line; a text without one may be a secret as a whole. */
+/** Keeps the name of a header line; a text without one may be a secret as a whole. */
 function redactHeaderLine(line: string): string {
   const name = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):/.exec(line)?.[1];
   return name === undefined ? REDACTED : `${name}: ${REDACTED}`;
 }
 
 /**
- * What a text may hold of an address: all that follows two slashes of either kind, which browsers and clients take for one another,
- * up to white space.
+ * Matches addresses in a text: everything after two slashes or backslashes, which browsers and clients treat alike, up to white space.
  */
 const ADDRESS = /(?:\b[a-z][a-z0-9+.-]*:)?[\\/]{2}\S+/gi;
 
@@ -81,7 +80,7 @@ function redactAddresses(text: string): string {
   return text.replace(ADDRESS, redactAddress);
 }
 
-/** Pre-signed URLs carry the secret in the query, others as user and password. What does not parse is redacted whole. */
+/** Removes the query, which is the secret of pre-signed URLs, and user and password. Redacts the whole address if it does not parse. */
 function redactAddress(address: string): string {
   const relative = /^[\\/]/.test(address);
   if (!URL.canParse(address, 'https://base.invalid')) return REDACTED;
@@ -90,7 +89,7 @@ function redactAddress(address: string): string {
     'https://base.invalid',
   );
   const hasUser = username !== '' || password !== '';
-  // A password with a slash ends the host early: the rest of it is in the path.
+  // A slash in a password ends the host early, so that the rest of it is in the path.
   if ((hasUser || port !== '') && pathname.includes('@')) return REDACTED;
   const hasQuery = search !== '' || hash !== '';
   if (!hasUser && !hasQuery) return address;

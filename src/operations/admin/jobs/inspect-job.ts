@@ -36,11 +36,11 @@ export interface InspectParts extends ExtentParts {
 }
 
 /**
- * What store, ledger and speech service know of a job; the service's answer alone for a job that nobody knows. A job counts as unknown only
- * while the index reaches as far back as the service keeps results, lacks no segment and takes what is new: otherwise the answer is what
- * was found so far, which may be nothing.
+ * Collects the state of a job from store, ledger and speech service; for an unknown job only the service's answer. A job counts as unknown
+ * only if the index reaches as far back as the service keeps results, has no gap and is up to date; otherwise the answer is what was found
+ * so far, which may be nothing.
  *
- * @param scope of a job that belongs to other sources as well, only what these sources have exists
+ * @param scope limits the answer to these sources, if the job also belongs to others
  */
 export async function inspectJob(
   parts: InspectParts,
@@ -55,7 +55,7 @@ export async function inspectJob(
   const known = [...sourcesOf(near), ...(await parts.view.sourcesOfJob(jobId))];
   const bodies = known.length === 0 ? await ownBodies(parts, jobId, scope) : [];
   const sources = [...known, ...sourcesOfBodies(bodies, scope)];
-  // Before lines are read: how long the answer takes must not tell a token of some sources what others have of the job.
+  // Lines are not read for a job out of scope, so that the response time does not reveal what other sources have of it.
   const { lines, places, index, isCut } =
     extentWithin(sources, scope) === 'none'
       ? { lines: [], places: new Map(), index: parts.view.extent(), isCut: false }
@@ -107,7 +107,7 @@ export async function inspectJob(
   };
 }
 
-/** The last erasure of a job whose mark is lost: what is not there any more was erased. */
+/** The last erasure by the timeline, for a job whose mark is lost. */
 function erasureIn(timeline: readonly LedgerLine[]): Job['erasure'] {
   const line = timeline.findLast(({ outcome }) => outcome === 'erased');
   return line === undefined ? null : { erasedAt: line.receivedAt, complete: true, keptUntil: null };
@@ -117,13 +117,13 @@ function countingFirst(artefacts: readonly Artefact[]): Artefact[] {
   return [...artefacts.filter((each) => !isConflict(each)), ...artefacts.filter(isConflict)];
 }
 
-/** Open failure of a job, by the rules of the list of failures. */
+/** The open failure of a job, by the rules of the list of failures. */
 function failureOf(lines: readonly LedgerLine[], scope: SourceScope): Job['failure'] {
   const open = openFailure(lines, ({ source }) => isInScope(scope, source));
   return open && { outcome: open.outcome, reason: open.reason, receivedAt: open.receivedAt };
 }
 
-/** When something was stored of a job that a client may see, in milliseconds since the epoch. */
+/** Times at which visible objects of the job were stored, in milliseconds since the epoch. */
 function storedAt(
   found: readonly { readonly info: ObjectInfo }[],
   bodies: readonly OwnBody[],

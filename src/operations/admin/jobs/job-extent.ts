@@ -19,7 +19,7 @@ export interface ExtentParts {
 /** How much of a job belongs to the sources of a client. */
 export type JobExtent = 'all' | 'some' | 'none';
 
-/** `none` for a job of which nothing is known here: the speech service is not asked. */
+/** The extent by store and ledger; `none` for a job that is unknown here. The speech service is not asked. */
 export async function jobExtent(parts: ExtentParts, jobId: string, scope: SourceScope): Promise<JobExtent> {
   if (scope === null) return (await isKnownHere(parts, jobId)) ? 'all' : 'none';
   const [found, bodies] = await Promise.all([
@@ -34,17 +34,17 @@ export async function jobExtent(parts: ExtentParts, jobId: string, scope: Source
   return extentWithin([...known, ...sourcesOf(far)], scope);
 }
 
-/** An artefact without a source could be anybody's. */
+/** Null for an artefact without a source, which could belong to any. */
 export function sourcesOf(found: readonly { readonly info: ObjectInfo }[]): (string | null)[] {
   return found.map(({ info }) => info.metadata.source ?? null);
 }
 
-/** A quarantined body, and its source; undefined for one that is gone, or that was not asked for. */
+/** A quarantined body with its source; undefined if the body is gone or its source was not read. */
 export interface OwnBody extends QuarantinedBody {
   readonly source: string | null | undefined;
 }
 
-/** The bodies of a job, with their sources for a client that may see some. */
+/** The bodies of a job; with their sources only if the client may not see all sources. */
 export async function ownBodies(
   { store, quarantine }: Pick<ExtentParts, 'store' | 'quarantine'>,
   jobId: string,

@@ -5,35 +5,35 @@ import type { PlacedLine, UnreadLines } from '../../../ledger/log/read-lines-at.
 import { scanLines } from '../../../ledger/log/scan-lines.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 
-/** What the ledger says of a job. */
+/** Ledger lines of a job. */
 export interface JobLines {
   /** Oldest first. */
   readonly lines: readonly LedgerLine[];
-  /** Places of those that the index has. */
+  /** Places of the lines that are in the index. */
   readonly places: ReadonlyMap<LedgerLine, PlacedLine>;
-  /** Whether the ledger has further lines of the job in the time of the index, older than these. */
+  /** Whether the index has further, older lines of the job. */
   readonly isCut: boolean;
   /**
-   * What the index had, without what could not be read here: of earlier times only the lines that were written when something of the job
-   * was stored are here.
+   * Extent of the index, minus parts that could not be read. Before it, only lines written around the times at which something of the job
+   * was stored are included.
    */
   readonly index: IndexExtent;
 }
 
 /**
- * Lines of a job, and as many accesses to its content: a page that stays open causes hundreds, and they must leave the other lines
- * their room. A sender that repeats a callback for days causes more, and `GET deliveries` lists those.
+ * Lines of a job, and separately accesses to its content, because an open page causes hundreds that must not displace other lines. More lines
+ * are rare, such as of a callback repeated for days, and `GET deliveries` lists them.
  */
 const MAX_LINES = 500;
 const MINUTE = 60_000;
-/** A line is written after what it records is stored. */
-const LIKELY = { before: MINUTE, after: 5 * MINUTE };
+/** Range around the storing of an object in which its line was probably written. */
+const LINE_WITHIN = { before: MINUTE, after: 5 * MINUTE };
 const MAX_RANGES = 24;
 
 /**
  * Rejects with `StoreError` and `IndexError`.
  *
- * @param storedAt when something of the job was stored, in milliseconds since the epoch: what the index lacks is read from the log
+ * @param storedAt times at which something of the job was stored, in milliseconds since the epoch; the log is read there before the index
  */
 export async function readJobLines(
   store: ObjectStore,
@@ -66,12 +66,12 @@ async function linesBefore(
   const lines: LedgerLine[] = [];
   const unread = new Map<string, UnreadLines>();
   const minutes = new Set(storedAt.map((time) => Math.floor(time / MINUTE) * MINUTE));
-  const old = [...minutes].filter((time) => time - LIKELY.before < begin).sort((a, b) => a - b);
+  const old = [...minutes].filter((time) => time - LINE_WITHIN.before < begin).sort((a, b) => a - b);
   for (const time of old.slice(0, MAX_RANGES)) {
     const scan = scanLines({
       store,
-      since: time - LIKELY.before,
-      until: Math.min(time + MINUTE + LIKELY.after, begin),
+      since: time - LINE_WITHIN.before,
+      until: Math.min(time + MINUTE + LINE_WITHIN.after, begin),
       onFault: (_text, key) => void unread.set(key, { key, lines: null }),
       onUnreadable: (key, lines) => void unread.set(key, { key, lines }),
     });

@@ -24,7 +24,7 @@ export interface QuarantineQuery extends Omit<BodiesQuery, 'state' | 'limit' | '
 
 const READS_AT_ONCE = 16;
 
-/** Newest first, without what has expired. Throws `request-invalid` for an invalid cursor. */
+/** Quarantined bodies, newest first, without expired ones. Throws `request-invalid` for an invalid cursor. */
 export async function listQuarantine(
   { view, quarantine, retained }: QuarantineParts,
   { state = 'waiting', limit = 50, ...query }: QuarantineQuery,
@@ -68,7 +68,7 @@ export function becameOf({
   };
 }
 
-/** The request of a body that is missing from the store, as far as its line says it. */
+/** The request of a body that is missing from the store, reconstructed from its line. */
 function requestOf({ deliveryId, line }: LedgerBody): QuarantinedRequest | null {
   if (line === null) return null;
   const { receivedAt, source, region, clientIp, method, jobId, status, reason, bytes } = line;

@@ -12,13 +12,12 @@ type CountBySource = ReadonlyMap<string | null, number>;
 /** Keys of one listing. */
 const LISTED = 1000;
 const READ_AT_ONCE = 16;
-/** Events that the index does not know: older than it reaches, or ended by a process that was killed. */
+/** Bounds the cache of events that are not in the index: older than it reaches, or ended by a process that was killed. */
 const MAX_REMEMBERED = 50_000;
 
 /**
- * Counts the events of a subscriber that ended without being sent, as the store holds them: a listing has a thousand, and the index knows
- * their sources. A count is reused for one millisecond per event, so that an open page does not keep listing. Rejects with `StoreError` and
- * `IndexError`.
+ * Counts the dead events of a subscriber by source: lists them in the store, a thousand per request, and finds their sources in the index. A
+ * count is cached for one millisecond per event, so that an open page does not list all the time. Rejects with `StoreError` and `IndexError`.
  */
 export function createDeadEventCounter(store: ObjectStore, sent: Pick<SentQuestions, 'sources'>) {
   const oneAtATime = pLimit(1);
@@ -28,7 +27,7 @@ export function createDeadEventCounter(store: ObjectStore, sent: Pick<SentQuesti
     { readonly at: number; readonly events: number; readonly bySource: CountBySource }
   >();
 
-  /** Undefined for an event that was sent meanwhile. */
+  /** Undefined for an event that was removed meanwhile. */
   async function readSource(subscriber: string, id: string): Promise<string | null | undefined> {
     const name = `${subscriber}/${id}`;
     const known = remembered.get(name);
@@ -42,7 +41,7 @@ export function createDeadEventCounter(store: ObjectStore, sent: Pick<SentQuesti
     return source;
   }
 
-  /** The sources of events, without those that were sent meanwhile. */
+  /** The sources of events, without those removed meanwhile. */
   async function sourcesOf(
     subscriber: string,
     ids: readonly string[],
@@ -76,7 +75,7 @@ export function createDeadEventCounter(store: ObjectStore, sent: Pick<SentQuesti
     return bySource;
   }
 
-  /** How many, by source. One after the other: those that waited mostly find a count that is still good. */
+  /** Counts one after the other, so that calls that waited mostly find a cached count. */
   return async (subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<CountBySource> => {
     const all = await oneAtATime(() => countUnlessKnown(subscriber, signal));
     return new Map([...all].filter(([source]) => isInScope(scope, source)));

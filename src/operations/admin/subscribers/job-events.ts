@@ -15,10 +15,10 @@ import type { Job } from '../../answers/jobs.js';
 import { triedEvent } from './shown-sent.js';
 
 /**
- * What each subscriber was sent about a job, of the sources that exist for a client. Rejects with `StoreError` and `IndexError`.
+ * Events of a job for each subscriber, of the sources that the client may see. Rejects with `StoreError` and `IndexError`.
  *
- * @param timeline lines of the job that exist for the client
- * @param places of those that the index has
+ * @param timeline lines of the job that the client may see
+ * @param places places of the lines that are in the index
  */
 export type JobEvents = (
   jobId: string,
@@ -71,18 +71,18 @@ export function createJobEvents(
   };
 }
 
-/** Outcome of an event without an attempt on record; null where none is expected. */
+/** Outcome of an event without a recorded attempt; null if none is expected. */
 function outcomeOf(
   { since, position, stateDamaged }: SubscriberStatus,
   place: PlacedLine,
 ): EventDelivery['outcome'] | null {
   if (stateDamaged) return 'unknown';
-  // Nobody has begun to send, or what was written before is not announced.
+  // No sender has started yet, or the line was written before the subscription began.
   if (since === null || position === null || place.written < Date.parse(since)) return null;
   return isBehind(position, place) ? 'untried' : 'unknown';
 }
 
-/** Whether a sender has still to read a line. */
+/** Whether the sender has not read the line yet. */
 function isBehind({ before, hours, passed }: LogProgress, { hour, writer, number }: PlacedLine): boolean {
   const folder = hourAt(hour);
   const numbers = hours[folder] ?? passed[folder];

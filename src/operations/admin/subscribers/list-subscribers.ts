@@ -12,13 +12,13 @@ export interface SubscriberListParts {
   readonly outbox: Pick<OutboxReader, 'statuses'>;
   readonly view: Pick<LedgerView, 'sent'>;
   readonly countDead: DeadEventCounter;
-  /** Brings the index up to date: called once the states of the senders are read, whose attempts are on record before. */
+  /** Brings the index up to date. Called after the states are read, because senders record attempts before they save a state. */
   readonly fresh?: () => Promise<void>;
 }
 
 /**
- * The configured subscribers that exist for a client: where the store says their senders are, and what the index has of what was sent.
- * Rejects with `StoreError` and `IndexError`.
+ * The configured subscribers that a client may see: progress of their senders from the store, figures of sent events from the index. Rejects
+ * with `StoreError` and `IndexError`.
  */
 export async function listSubscribers(
   { outbox, view, countDead, fresh }: SubscriberListParts,
@@ -43,7 +43,7 @@ export async function listSubscribers(
   );
 }
 
-/** Events that were not tried; none before a first sender began. */
+/** Events not tried yet; none before the first sender started. */
 function behindOf(
   { sent }: SubscriberListParts['view'],
   { name, events, sources, position }: SubscriberStatus,
@@ -110,7 +110,7 @@ function bySourceOf({ waiting, setAside }: SubscriberStatus, { sent, behind, end
   }));
 }
 
-/** The state of the sender has the beginning of answers, the index reaches further back. */
+/** The last failed attempt: from the sender's state, which has the beginning of answers, and from the index, which reaches further back. */
 function lastErrorOf({ waiting }: SubscriberStatus, { sent }: Figures): Attempt | null {
   const failed = [
     ...sent.flatMap(({ lastFailure }) =>

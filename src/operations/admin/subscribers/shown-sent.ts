@@ -2,7 +2,7 @@ import type { IndexedEvent } from '../../../index/sent/sent-events.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
 import type { SentEvents } from '../../answers/subscribers.js';
 
-/** What became of an event that was tried; the answers to one that waits are in the state of its sender alone. */
+/** Result of an event that was tried. The answers to a waiting event are only in the state of its sender. */
 export function triedEvent(
   { subscriber, event, type, source, at, status, error, attempts, outcome }: IndexedEvent,
   statuses: readonly SubscriberStatus[],
@@ -12,7 +12,7 @@ export function triedEvent(
   return { event, type, source, at: new Date(at).toISOString(), status, error, attempts, outcome, history };
 }
 
-/** The same, as the list of a subscriber has it. */
+/** The result as an entry of a subscriber's list. */
 export function shownSent(
   event: IndexedEvent,
   statuses: readonly SubscriberStatus[],

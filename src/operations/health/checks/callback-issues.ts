@@ -3,7 +3,7 @@ import type { CallbackCounts, MissedFigures } from '../../../index/questions/cac
 import { issueOf } from '../../issues/issue-kinds.js';
 import { type Issue, type IssueLevel, LEVELS } from '../../issues/issues.js';
 
-/** What the verdict needs to know of callbacks. */
+/** Facts about callbacks for the verdict. */
 export interface CallbackFacts
   extends Pick<CallbackCounts, 'hourSince' | 'daySince' | 'accepted' | 'refused' | 'missed'> {
   /** Refusals of the last day, counted by all replicas. */
@@ -11,7 +11,7 @@ export interface CallbackFacts
 }
 
 const MINUTE = 60_000;
-/** Jobs or requests below which nothing is an issue: a stray request is none. */
+/** Fewer jobs or requests are no issue, so that stray requests raise none. */
 const FEW = 5;
 /** Shares of all jobs or requests. */
 const SHARE_REFUSED = 0.1;
@@ -23,17 +23,17 @@ export function callbackIssues(facts: CallbackFacts, now: number): Issue[] {
   return [...refusedIssues(facts, now), ...missedIssues(facts)];
 }
 
-/** What one source refused for one reason, and went on to refuse within the last hour. */
+/** Refusals of one source for one reason, with some in the last hour. */
 interface Refused {
   readonly source: string | null;
   readonly cause: string;
-  /** Unauthenticated requests name no job that could be believed. */
+  /** Unauthenticated requests are counted as requests, because the job that they name cannot be trusted. */
   readonly unit: 'jobs' | 'requests';
   /** Within the last hour. */
   readonly count: number;
-  /** Requests after the last accepted callback: within the last day where nothing else counts them, as a source may get a job an hour. */
+  /** Requests since the last accepted callback, at most of the last day; longer than an hour, because a source may get few jobs. */
   readonly sinceAccepted: number;
-  /** Some were refused within the minute of the last accepted callback: whether before or after it is unknown. */
+  /** Some were refused in the minute of the last accepted callback, and may have come before or after it. */
   readonly isMixed: boolean;
   /** Milliseconds since the epoch. */
   readonly first: number;
@@ -45,7 +45,7 @@ function refusedIssues(facts: CallbackFacts, now: number): Issue[] {
     .sort((one, other) => other.count - one.count)
     .flatMap(({ source, cause, unit, count, sinceAccepted, isMixed, first }) => {
       const { lastAt, [unit]: accepted } = acceptedBy(facts, source);
-      // What reaches no source is a share of nothing that arrives.
+      // Requests to an unknown source are not a share of accepted callbacks.
       const share = cause === 'source-unknown' ? 1 : count / (count + accepted);
       const level = levelOf({ count, share, sinceAccepted, quietFor: now - lastAt });
       if (level === null) return [];
@@ -66,7 +66,7 @@ interface RefusalFigures {
   readonly quietFor: number;
 }
 
-/** Five and a tenth of the last hour warn; five and none accepted for five minutes fail. */
+/** Warning: five, and a tenth of the last hour. Failing: five since the last accepted callback, which is five minutes ago. */
 function levelOf({ count, share, sinceAccepted, quietFor }: RefusalFigures): IssueLevel | null {
   if (sinceAccepted >= FEW && quietFor >= NONE_ACCEPTED) return 'failing';
   return count >= FEW && share >= SHARE_REFUSED ? 'warning' : null;
@@ -86,7 +86,7 @@ function unauthenticated(facts: CallbackFacts, now: number): Refused[] {
   for (const { source, reason, minutes } of facts.unauthenticated) {
     const { lastAt } = acceptedBy(facts, source);
     const lately = minutes.filter(([start]) => isOfLastHour(start, now));
-    // A minute with an accepted callback counts as before it. What was accepted before the index begins is unknown.
+    // The minute of an accepted callback counts as before it. Before the index begins, accepted callbacks are unknown.
     const isKnown = (start: number) => start >= facts.daySince || isOfLastHour(start, now);
     const sinceAccepted = minutes.filter(([start]) => start > lastAt && isKnown(start));
     const name = `${reason} ${source}`;
@@ -114,7 +114,7 @@ export function isOfLastHour(start: number, now: number): boolean {
   return start >= now - 3_600_000;
 }
 
-/** What a source accepted; what all sources did, for requests to none. */
+/** Accepted callbacks of a source; of all sources for requests without one. */
 function acceptedBy({ accepted }: CallbackFacts, source: string | null) {
   const own = source === null ? [...accepted.values()] : [accepted.get(source) ?? NONE];
   return {
@@ -125,7 +125,7 @@ function acceptedBy({ accepted }: CallbackFacts, source: string | null) {
 }
 const NONE = { jobs: 0, requests: 0, lastAt: Number.NEGATIVE_INFINITY };
 
-/** A source is an issue of its own where that is worse than all together: a busy one would hide that another gets nothing. */
+/** A source gets an issue of its own if its level is worse than that of all sources, because a busy source would hide a silent one. */
 function missedIssues({ missed, daySince }: CallbackFacts): Issue[] {
   const { bySource, ...all } = missed;
   const since = new Date(daySince).toISOString();
@@ -146,7 +146,7 @@ function missedIssues({ missed, daySince }: CallbackFacts): Issue[] {
 
 const rankOf = (level: IssueLevel) => LEVELS.indexOf(level);
 
-/** Five and 1 % of the last day warn; five and 20 % fail while the last hour still misses some. */
+/** Warning: five, and 1 % of the last day. Failing: five and 20 %, with some in the last hour. */
 function missedLevel({ jobs, ofJobs, lastHour }: Omit<MissedFigures, 'lastJob'>): IssueLevel | null {
   const share = ofJobs === 0 ? 0 : jobs / ofJobs;
   if (jobs < FEW || share < SHARE_MISSED.warning) return null;

@@ -2,7 +2,7 @@ import type { CredentialState } from '../../answers/health.js';
 import { issueOf } from '../../issues/issue-kinds.js';
 import type { Issue } from '../../issues/issues.js';
 
-/** @param isUseKnown false when the ledger could not be read: any credential may be in use */
+/** @param isUseKnown false when the ledger could not be read, so that any credential may be in use */
 export function credentialIssues(credentials: readonly CredentialState[], isUseKnown: boolean): Issue[] {
   const sources = new Set(credentials.map(({ source }) => source));
   return [...sources].flatMap((name) =>
@@ -40,7 +40,7 @@ function issuesOfSource(
       issueOf('credential-expired', { source, credential, expires }),
     ),
     ...expiring
-      // One that has a successor, and that nothing uses, may expire.
+      // An unused credential with a successor may expire.
       .filter(({ lastUsedAt }) => successor === null || lastUsedAt !== null || !isUseKnown)
       .map((each) => issueOf('credential-expiring', { source, ...each, successor })),
   ];

@@ -9,7 +9,7 @@ export interface ServiceFacts {
   readonly interval: number | null;
 }
 
-/** Milliseconds after which a run is overdue: one run a day leaves time before the service's retention ends. */
+/** Milliseconds after which a run is overdue: a daily run leaves time before the service's retention ends. */
 const RECONCILE_OVERDUE = 26 * 3_600_000;
 
 export function reconcileIssues(

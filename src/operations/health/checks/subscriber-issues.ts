@@ -2,23 +2,23 @@ import type { SubscriberFigures } from '../../answers/subscribers.js';
 import { issueOf } from '../../issues/issue-kinds.js';
 import type { Issue } from '../../issues/issues.js';
 
-/** What the verdict needs to know of a subscriber. */
+/** Facts about a subscriber for the verdict. */
 type SubscriberFacts = Pick<
   SubscriberFigures,
   'name' | 'stateDamaged' | 'lagSeconds' | 'dead' | 'openSince' | 'lastError' | 'lastSentAt'
 >;
 
-/** Seconds. Retries of single events take minutes; an address that is down for longer needs people. */
+/** Seconds. Retries of single events take minutes; an address that is down for longer needs an operator. */
 const LAGGING = 15 * 60;
 
 export function subscriberIssues(
   { name: subscriber, stateDamaged, lagSeconds, dead, openSince, lastError, lastSentAt }: SubscriberFacts,
   now: number,
 ): Issue[] {
-  // An operator's replay shows that the address works before the sender tries it again: that may be the next event.
+  // A replay may have proven that the address works before the sender probes it again.
   const works = lastSentAt !== null && lastSentAt > (lastError?.at ?? openSince ?? '');
   const since = new Date(now - lagSeconds * 1000).toISOString();
-  // What failed before the oldest event came holds it up by a pause only.
+  // A failure from before the oldest waiting event is not the cause of the lag.
   const isFailing = openSince !== null || (lastError?.at ?? '') >= since;
   const { status = null, error = null } = (isFailing ? lastError : null) ?? {};
   return [

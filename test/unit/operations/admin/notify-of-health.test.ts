@@ -69,7 +69,7 @@ describe('notices of health', () => {
     const end = now + milliseconds;
     for (; now < end; now += 15_000) {
       for (const each of replicas) {
-        await each.look(signal);
+        await each.notify(signal);
       }
     }
   }

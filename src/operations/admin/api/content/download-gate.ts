@@ -3,17 +3,16 @@ import { allowPauses } from '../../../../lib/http/connections/close-unread.js';
 import { createSlots } from '../../access/slots.js';
 
 export interface DownloadLimits {
-  /** Downloads at a time. */
+  /** Concurrent downloads. */
   readonly maxDownloads: number;
-  /** Milliseconds after which a download is cut when its client reads nothing. */
+  /** Milliseconds after which a download is aborted when its client reads nothing. */
   readonly downloadIdleTimeout: number;
-  /** Milliseconds that a download waits for another one to end. Default 5,000. */
+  /** Milliseconds that a download waits for a slot. Default 5,000. */
   readonly downloadWait?: number;
 }
 
 /**
- * Runs a download as soon as a slot is free: each one holds a connection to the store (or an open file) for as long as its client takes
- * to read.
+ * Runs a download as soon as a slot is free: each one holds a connection to the store, or an open file, as long as its client reads.
  *
  * @throws Problem `overloaded` when no slot becomes free in time
  */

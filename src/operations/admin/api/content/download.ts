@@ -13,10 +13,10 @@ export interface DownloadForm {
 }
 
 /**
- * Answers with an object's bytes, with a range of them, or with 304. The content is untrusted: a browser may save or play
- * it, but must never run it as a page of this origin.
+ * Answers with an object's bytes, with a range of them, or with 304. The content is untrusted: a browser may save or play it, but must never
+ * run it as a page of this origin.
  *
- * @param record writes down that the content is shown, before its first byte is; nothing is shown when that fails
+ * @param record records the access before the first byte is sent; nothing is sent when it fails
  */
 export async function sendObject(
   { store, downloads }: { readonly store: ObjectStore; readonly downloads: DownloadGate },
@@ -45,12 +45,12 @@ export async function sendObject(
     const reading = await store.read(info.key, range, 'download');
     if (reading === null) throw new Problem('not-found', 'The artefact is gone.');
     response.writeHead(status, { ...headers, ...partial, 'content-length': length });
-    // A client that disconnects ends the reading; after the head was sent, an error can only cut the connection.
+    // A client that disconnects ends the read; once the headers are sent, an error can only close the connection.
     await pipeline(reading.body, response).catch(() => response.destroy());
   });
 }
 
-/** Objects are never overwritten, so size and modification time suffice to tell one from a successor after an erasure. */
+/** Objects are never overwritten, so size and modification time suffice to distinguish one from a successor after an erasure. */
 function etagOf({ metadata, size, modifiedAt }: ObjectInfo): string {
   return `"${metadata.sha256 ?? `${size.toString(36)}-${modifiedAt.getTime().toString(36)}`}"`;
 }

@@ -23,8 +23,8 @@ interface FormOptions extends Options {
 export const FORM_OVERHEAD = 256 * 1024;
 
 /**
- * The form of an import, read with the same rules as a callback's body: no faster than its files are consumed, and rejected
- * when it stalls, arrives too slowly, or holds memory for too long while others wait for it.
+ * The form of an import, read by the rules of a callback's body: with back-pressure, and rejected when it stalls, is too slow, or holds
+ * memory for too long while others wait for it.
  */
 export function openImportForm(
   request: IncomingMessage,
@@ -65,7 +65,7 @@ export function openImportForm(
   };
 }
 
-/** Every limit that multer has: with its defaults 133 bytes can block the process for seconds. */
+/** Sets every limit of multer: with its defaults 133 bytes can block the process for seconds. */
 function limitsOf(maxFileBytes: number) {
   return {
     fieldNameSize: 100,

@@ -47,7 +47,7 @@ export function reconcileRoutes({ reconciling, service, ledger, self }: AdminSer
         requireAllSources(scope);
         if (!service.configured) throw new Problem('conflict', RECOVERY_NOT_CONFIGURED);
         const act = { deliveryId: newDeliveryId(), outcome: 'reconcile-started', jobId: null };
-        const begun = await reconciling.order({ actor, full }, () =>
+        const begun = await reconciling.start({ actor, full }, () =>
           ledger.append(operatorLine({ actor, reason }, act)),
         );
         if (!begun)

@@ -161,8 +161,8 @@ export function repairRoutes(services: AdminServices): AdminRoute[] {
 }
 
 /**
- * Throws `not-found` for a job that does not exist for the client, and `scope-exceeded` for one that belongs to other sources
- * too: settling or erasing it would concern them.
+ * Throws `not-found` for a job that the client may not see, and `scope-exceeded` for one that also belongs to other sources, which an
+ * erasure or a settlement would affect.
  */
 async function requireWholeJob(services: AdminServices, jobId: string, scope: SourceScope): Promise<void> {
   const extent = await jobExtent(services, jobId, scope);

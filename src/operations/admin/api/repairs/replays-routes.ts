@@ -40,7 +40,7 @@ const replayOrder = z
         dead: z.literal(true).optional().describe('notify: only events that ended without being sent'),
         jobs: z
           .array(z.string().refine(isJobId, 'is no job id'))
-          // A program that found no job must not replay all of them.
+          // An empty list of a program must not select all jobs.
           .min(1)
           .max(MAX_NAMED_JOBS)
           .optional(),

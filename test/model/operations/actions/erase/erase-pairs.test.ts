@@ -15,7 +15,7 @@ import {
   importArtefacts,
 } from '../../../../../src/operations/actions/import/import-artefacts.js';
 import { releaseBody } from '../../../../../src/operations/actions/release-body.js';
-import { workOnItem } from '../../../../../src/operations/actions/replay/replay-item.js';
+import { processItem } from '../../../../../src/operations/actions/replay/replay-item.js';
 import { createSources } from '../../../../../src/receive/access/sources.js';
 import { Admission } from '../../../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../../../src/receive/callback-request.js';
@@ -183,7 +183,7 @@ const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
   'a reconcile': ({ recovery: parts }) => reconcile(parts, { since: new Date(Date.now() - 3_600_000) }),
   'a refetch': ({ recovery: parts }) => refetchJob(parts, jobId, AUDIT),
   'a replay': ({ recovery: parts, release, ledger }) =>
-    workOnItem(
+    processItem(
       // A refetch notifies nobody.
       { recovery: parts, release, ledger, notify: null as never },
       { ...NEW_REPLAY, selector: { kind: 'refetch' } },

@@ -3,8 +3,8 @@ import { Problem } from '../../../../../src/domain/problem.js';
 import { formatNotifyItem } from '../../../../../src/operations/actions/replay/notify-item.js';
 import { type ReplayRunParts, runReplay } from '../../../../../src/operations/actions/replay/replay.js';
 import {
+  processItem,
   type ReplayItemParts,
-  workOnItem,
 } from '../../../../../src/operations/actions/replay/replay-item.js';
 import { createReplayStore } from '../../../../../src/operations/actions/replay/replay-store.js';
 import { StoreError } from '../../../../../src/store/object-store.js';
@@ -34,7 +34,7 @@ it.each([
   ['notify', EVENT],
 ] as const)('an item of a %s that the store fails is one of its job', async (kind, item) => {
   const state = { ...NEW_REPLAY, selector: { kind } };
-  expect(await workOnItem(PARTS, state, item, new AbortController().signal)).toEqual({
+  expect(await processItem(PARTS, state, item, new AbortController().signal)).toEqual({
     outcome: 'failed',
     failed: true,
     reason: 'read: the store is away',
@@ -65,7 +65,7 @@ function unreadEvent(reach: () => Promise<void>) {
 it('an event is not gone because the index of the replica that goes on is behind', async () => {
   const { sent, parts, item } = unreadEvent(async () => undefined);
   const state = { ...NEW_REPLAY, selector: { kind: 'notify' } } as const;
-  expect(await workOnItem(parts, state, item, new AbortController().signal)).toMatchObject({
+  expect(await processItem(parts, state, item, new AbortController().signal)).toMatchObject({
     outcome: 'sent',
   });
   expect(sent).toEqual([BODY]);
@@ -76,7 +76,7 @@ it('an event is not gone where the index does not reach its line', async () => {
     throw new Problem('conflict', 'the index has nothing yet');
   });
   const state = { ...NEW_REPLAY, selector: { kind: 'notify' } } as const;
-  expect(await workOnItem(parts, state, item, new AbortController().signal)).toMatchObject({
+  expect(await processItem(parts, state, item, new AbortController().signal)).toMatchObject({
     outcome: 'failed',
     reason: 'the index has nothing yet',
   });

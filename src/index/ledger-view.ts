@@ -14,7 +14,7 @@ import { FillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
 import { extentOf, extentStart, type IndexExtent, notIndexedInWords, withUnread } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
-import type { MissedQuery } from './queries/failure-page.js';
+import type { MissedJobs, MissedQuery } from './queries/failure-page.js';
 import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
 import { createCallbackCounts } from './questions/cached-counts.js';
 import { allDeliveries, type DeliveryQuery, findDeliveries } from './questions/find-deliveries.js';
@@ -226,8 +226,11 @@ export function createLedgerView(options: LedgerViewOptions) {
       const query = { since: clock() - retention, outcome: SETTLED_BY_RESULTS };
       return new Set((await index.call('failingJobs', query)).jobs);
     },
-    /** What the ledger says of jobs that a reconcile missed. Reads only the index. */
-    missedJobs: (query: MissedQuery) => index.call('missedJobs', query),
+    /** What the ledger says of jobs that a reconcile missed. Reads the ledger first if it can: its lines are older than the report. */
+    async missedJobs(query: MissedQuery): Promise<MissedJobs> {
+      await readNew().catch(() => undefined);
+      return index.call('missedJobs', query);
+    },
     /** Whether an operator erased the job since then. @param since milliseconds since the epoch */
     async hasErased(job: string, since: number): Promise<boolean> {
       return (await index.call('findLines', { job, outcome: 'erased', since, limit: 1 })).length > 0;

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLedgerView } from '../../../src/index/ledger-view.js';
+import { createReconcileReportReader } from '../../../src/operations/health/reconcile-report-reader.js';
 import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
@@ -53,6 +55,18 @@ describe('health after reconcile', () => {
     simulator.faults.remove(denied);
     await reconcile(parts);
     expect((await verdict()).issues).toMatchObject([missing]);
+  });
+
+  it('does not take a failure for a missing job because the index is older than the report', async () => {
+    const { parts, simulator, lose, store } = fixture;
+    const view = createLedgerView({ store });
+    view.start();
+    await view.untilComplete();
+    simulator.setStatus(await lose(), 'expired');
+    await reconcile(parts);
+    const figures = await createReconcileReportReader(store, view.missedJobs)();
+    expect(figures).toMatchObject({ missing: 1, withoutFailure: 0 });
+    await view.stop();
   });
 });
 

@@ -10,7 +10,7 @@ const MAIN = pathOf('../dist/main.js');
 /** How each contestant is started and addressed. `post` is what the generator needs to know of it. */
 export const TARGETS = {
   product: { title: 'Transcript Receiver', start: startProduct, headers: { 'X-Bench-Token': TOKEN } },
-  // BENCH_OTEL: the module to load first, /…/@opentelemetry/auto-instrumentations-node/build/src/register.js (docs/tracing.md).
+  // BENCH_OTEL: the module to load first, `$register` of docs/tracing.md.
   'product-otel': {
     title: 'Transcript Receiver with OpenTelemetry',
     start: (given) => startProduct({ ...given, preload: process.env.BENCH_OTEL, more: telemetrySettings() }),

@@ -19,7 +19,7 @@ export interface AdminRouterOptions {
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
   readonly changes: Pick<ChangeGate, 'pass'>;
-  /** Called before each change of stored data. Rejects with `StoreError` while the store must not be written. */
+  /** Called before each change of stored data until it resolved once. Rejects with `StoreError` while the store must not be written. */
   readonly admitChange: () => Promise<void>;
   /** Every read with a JSON answer and every preview of a change passes through it. */
   readonly reads: ReadGate;
@@ -39,12 +39,17 @@ const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
 /** Mounts the routes. Without sign-in every path is answered 401, so that paths are not revealed. */
 export function createAdminRouter(options: AdminRouterOptions): Router {
   const router = Router({ caseSensitive: true });
+  let isAdmitted = false;
+  async function admitChange(): Promise<void> {
+    if (!isAdmitted) await options.admitChange();
+    isAdmitted = true;
+  }
   router.use((_request, response, next) => {
     response.set('cache-control', 'no-store');
     next();
   });
   for (const path of new Set(options.routes.map((route) => route.path))) {
-    mountPath(router, path, options);
+    mountPath(router, path, { ...options, admitChange });
   }
   router.use((request, response) => {
     options.signIn.authenticate(request);

@@ -40,10 +40,19 @@ export function kindOfPath(path: string): ItemKind {
   return found?.kind ?? 'attachment';
 }
 
+/** What follows the file name of a conflict: the sha256 of its bytes or, of streamed ones, the delivery id, with a number for a further one. */
+const CONFLICT_MARK = '\\.[0-9A-Za-z]+(?:-\\d+)?';
+const CONFLICT_PATH = new RegExp(`^conflicts/(.+)${CONFLICT_MARK}$`);
+
 /** Key for bytes that differ from those at `path`; `mark` is their sha256 or, for streamed ones, the delivery id. */
 export function conflictKey(folder: string, path: string, mark: string): string {
   const fileName = path.slice(path.lastIndexOf('/') + 1);
   return `${folder}conflicts/${fileName}.${mark}`;
+}
+
+/** Name of the artefact beside which a path is a conflict; null for other paths. */
+export function disputedFile(path: string): string | null {
+  return CONFLICT_PATH.exec(path)?.[1] ?? null;
 }
 
 /**
@@ -202,7 +211,7 @@ const ARTEFACT_KEY = /^(?:[^.][^/]*\/)*?jobs\/[^/]+\/(.+)$/;
 const ATTACHMENT = '(?:[0-9a-f]{16}(?:\\.[A-Za-z0-9]{1,8})?|unnamed)';
 const FILE = ARTEFACT_FILES.map(({ file }) => file.replaceAll('.', '\\.')).join('|');
 const ARTEFACT_PATH = new RegExp(
-  `^(?:${FILE}|attachments/${ATTACHMENT}|conflicts/(?:${FILE}|${ATTACHMENT})\\.[0-9A-Za-z]+(?:-\\d+)?)$`,
+  `^(?:${FILE}|attachments/${ATTACHMENT}|conflicts/(?:${FILE}|${ATTACHMENT})${CONFLICT_MARK})$`,
 );
 
 /**

@@ -1,5 +1,5 @@
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
-import { conflictKey, kindOfPath } from '../layout.js';
+import { conflictKey, disputedFile, kindOfPath } from '../layout.js';
 import { readBack } from '../read-back.js';
 
 /** Where an artefact is whose versions are compared. */
@@ -11,14 +11,13 @@ export interface ArtefactPlace {
 }
 
 const KEY_IN_JOB = /^((?:[^/]+\/)*?jobs\/[^/]+\/)(.+)$/;
-const CONFLICT = /^conflicts\/(.+)\.[0-9A-Za-z]+$/;
 
 /** The artefact that a key is a version of, itself or among the conflicts; null for keys outside of jobs. */
 export function placeOfVersion(key: string): ArtefactPlace | null {
   const [, folder, path] = KEY_IN_JOB.exec(key) ?? [];
   if (folder === undefined || path === undefined) return null;
-  const [, fileName] = CONFLICT.exec(path) ?? [];
-  if (fileName === undefined) return { folder, path };
+  const fileName = disputedFile(path);
+  if (fileName === null) return { folder, path };
   return { folder, path: kindOfPath(path) === 'attachment' ? `attachments/${fileName}` : fileName };
 }
 

@@ -111,6 +111,17 @@ describe('choosing a version', () => {
     expect(await versions()).toHaveLength(3);
   });
 
+  it('takes each of several large versions that came in one delivery', async () => {
+    const delivery = archiveOver(place.store).archive.begin(context());
+    for (const size of [2, 3, 4]) await putItem(delivery, MEDIA, randomContent(size * PART));
+    const [first, ...others] = (await commit(delivery)) ?? [];
+    expect(others.at(-1)?.key).toMatch(/-2$/);
+    for (const { key, sha256 } of others) {
+      await choose(key);
+      expect(await hashAt(first?.key ?? '')).toBe(sha256);
+    }
+  });
+
   it('puts the right bytes in the place of a damaged artefact, whose metadata still has their hash', async () => {
     const damaged = Buffer.from('{"fir5t":1}');
     await writeFile(join(place.path, TEXT), damaged);

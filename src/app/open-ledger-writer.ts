@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import { createLedger, type Ledger, type LedgerOptions } from '../ledger/write/ledger.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { serveCopy } from '../store/probe/copy-mark.js';
+import { markCopyServed } from '../store/probe/copy-mark.js';
 
 /** The ledger writer of this process. Makes no request before the first line. */
 export function openLedgerWriter(
@@ -18,6 +18,6 @@ export function openLedgerWriter(
     onSegment,
     // A refusal or an access may be recorded before the store is proven. In an unfinished copy its segment would be removed by the next run
     // of `copy-store`, which leaves a gap.
-    admit: () => serveCopy(store),
+    admit: () => markCopyServed(store),
   });
 }

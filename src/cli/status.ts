@@ -27,7 +27,7 @@ import {
   notCovered,
   type Verdict,
 } from '../operations/issues/verdict-words.js';
-import { impatientStore } from '../store/probe/impatient-store.js';
+import { boundedStore } from '../store/probe/bounded-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { EXIT } from './shared/exit-codes.js';
@@ -40,7 +40,7 @@ export function createCommand(): Command {
   return new Command('status')
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { readonly json?: true }) => {
-      const status = await withLedger(readStatus, { wrapStore: impatientStore }).catch(unreadableStore);
+      const status = await withLedger(readStatus, { wrapStore: boundedStore }).catch(unreadableStore);
       if (json)
         printJson({
           verdict: status.verdict,

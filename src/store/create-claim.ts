@@ -3,9 +3,9 @@ import type { ObjectStore } from './object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from './read-document.js';
 
 /**
- * Creates the object of a claim, a conditional write; false when another replica did.
+ * Creates the object of a claim by a conditional write; false when another replica has it.
  *
- * @param mark unique to the claimant; the same one finds its own claim again when its answer was lost or what followed failed
+ * @param mark unique to the claimant, so that it recognises its own claim after a lost answer or a later failure
  */
 export async function createClaim(
   store: ObjectStore,
@@ -15,6 +15,6 @@ export async function createClaim(
 ): Promise<boolean> {
   const body = Buffer.from(JSON.stringify({ owner, mark }));
   if ((await store.create(key, body, DOCUMENT_HEADERS)) === 'created') return true;
-  // `exists` may be our own write whose answer was lost.
+  // `exists` may mean this call's own write, whose answer was lost.
   return (await readDocument(store, key))?.mark === mark;
 }

@@ -1,4 +1,4 @@
-/** Groups of a listing. The next group is read only after the one before was worked on. */
+/** Groups the entries of a listing. The next group is read only after the previous one was processed. */
 export async function* inGroups<T>(entries: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
   let group: T[] = [];
   for await (const entry of entries) {

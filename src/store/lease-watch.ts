@@ -1,7 +1,7 @@
 /** Milliseconds without a heartbeat after which another replica may take over work. */
 export const LEASE = 30_000;
 
-/** What a replica keeps in the state of work that only one replica at a time carries out. */
+/** Claim of a replica in the state of work that only one replica at a time may do. */
 export interface Claimed {
   /** Number of the claim, from 1; each belongs to one replica. */
   readonly claim: number;
@@ -13,10 +13,10 @@ export interface Claimed {
 }
 
 /**
- * Says which work no replica carries out.
+ * Detects work whose replica has died.
  *
- * Clocks of replicas differ, at times by an hour, so that the time in a heartbeat means nothing here: a replica is alive
- * as long as its heartbeat changes, by the clock of the replica that watches.
+ * Clocks of replicas differ, at times by an hour, so the time in a heartbeat is not compared: a replica is alive as long as
+ * its heartbeat changes, by the clock of the watching replica.
  *
  * @param clock milliseconds that never jump
  */
@@ -34,7 +34,7 @@ export function createLeaseWatch(lease: number, clock: () => number = () => perf
     /** Whether the owner has stopped, or its heartbeat has not changed for a lease since it was first seen. */
     isAbandoned: (name: string, { claim, heartbeatAt }: Pick<Claimed, 'heartbeatAt'> & Partial<Claimed>) =>
       heartbeatAt === null || hasExpired(name, `${claim} ${heartbeatAt}`),
-    /** Whether a claim that no state has followed was first seen more than a lease ago. */
+    /** Whether a claim without a state was first seen more than a lease ago. */
     isClaimDead: (name: string, claim: number) => hasExpired(`${name} claim`, String(claim)),
     forget(name: string): void {
       seen.delete(name);

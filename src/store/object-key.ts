@@ -6,11 +6,11 @@ const MAX_KEY_BYTES = 896;
 const MAX_SEGMENT_BYTES = 255;
 /** File at the top of a file store that identifies it. */
 export const STORE_MARKER = '.transcript-receiver';
-/** Holds the id of a store in a bucket; a dot-folder, so that no listing of everything shows it. */
+/** Holds the id of a store in a bucket; in a dot-folder, so that a listing of everything omits it. */
 export const BUCKET_MARKER = '.store/marker.json';
 /** Last part of the keys of `ObjectStore.prove`. Athena, Spark and DuckDB ignore names that begin with a dot. */
 export const PROOF_NAME = '.writable';
-/** Reserved by the file store; case-insensitive because some file systems are. */
+/** Names that the file store reserves; case-insensitive because some file systems are. */
 const STORES_OWN = /^\.(?:meta|tmp|transcript-receiver)(?:[/.]|$)/i;
 /** S3's XML listings cannot hold control characters; a backslash is a separator on some systems. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point.
@@ -27,7 +27,7 @@ export function assertKey(operation: string, key: string): void {
   if (fault !== null) throw new StoreError(operation, `refused key ${JSON.stringify(key)}: ${fault}`);
 }
 
-/** Whether `assertKey` accepts it. */
+/** Whether `assertKey` accepts the text. */
 export function isKey(text: string): boolean {
   return keyFault(text) === null;
 }
@@ -78,7 +78,7 @@ export function compareKeys(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** Sorts in the same order, in place: without a function to compare where JavaScript's own order is the same, which is much faster. */
+/** Sorts in place in the same order, without a comparison function where JavaScript's own order suffices, which is much faster. */
 export function sortKeys(keys: string[]): string[] {
   return keys.some((key) => BEYOND_D7FF.test(key)) ? keys.sort(compareKeys) : keys.sort();
 }
@@ -86,7 +86,7 @@ export function sortKeys(keys: string[]): string[] {
 /** S3 counts the UTF-8 bytes of names and values together. */
 const MAX_METADATA_BYTES = 2048;
 const METADATA_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
-/** Printable ASCII without blanks at the ends: some S3 servers return anything else changed. */
+/** Printable ASCII without blanks at the ends: some S3 servers change anything else. */
 const METADATA_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 const CONTENT_TYPE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 

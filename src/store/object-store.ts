@@ -24,12 +24,12 @@ export interface ObjectStore {
   create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
 
   /**
-   * Proves that objects can be created and read beside `key`, without a trace in a listing. S3: by an object at `key` that stays; AWS and
-   * others check the permission before the condition, so that `exists` proves it as well. Files: by the rights of the folder; nothing is
-   * written. Throws `StoreError`.
+   * Proves that objects can be created and read next to `key`, without showing in a listing. S3: by an object at `key` that stays; AWS and
+   * others check the permission before the condition, so that `exists` proves it as well. Files: by the permissions of the folder and a
+   * link that is removed again. Throws `StoreError`.
    *
    * @param key ends in `PROOF_NAME`
-   * @param content as of the objects that are written there, whose tags need a permission of their own
+   * @param content as for the objects that are written there, whose tags need a permission of their own
    */
   prove(key: string, content?: ContentTags): Promise<CreateResult>;
 
@@ -37,12 +37,12 @@ export interface ObjectStore {
   replace(key: string, body: Buffer, headers: ObjectHeaders): Promise<void>;
 
   /**
-   * Copies an object to another key within the store, whatever its size; durable when it resolves. `from` and `over` are what
-   * `head` returned: the copy replaces `over` and no other object; with null nothing may be at `key`. `changed` when the source or
-   * what is at `key` is not as described. After a lost answer that may be the caller's own write, as with `create`.
+   * Copies an object of any size to another key within the store; durable when it resolves. `from` and `over` are results of
+   * `head`: the copy replaces only `over`; with null nothing may exist at `key`. `changed` when the source or the target is not as
+   * described. After a lost answer that may be the caller's own write, as with `create`.
    *
-   * The file store compares and renames in two steps, an S3 without conditions in two requests: a caller that must not lose a race
-   * between them takes a claim first.
+   * The file store compares and renames in two steps, and an S3 without conditions needs two requests: a caller that must not lose a
+   * race between them takes a claim first.
    */
   copy(from: ObjectInfo, key: string, headers: ObjectHeaders, over: ObjectInfo | null): Promise<CopyResult>;
 
@@ -67,7 +67,7 @@ export interface ObjectStore {
   /** Lists all objects below a prefix in key order. A broken listing throws; it never ends early. */
   list(prefix: string, options?: ListRange): AsyncIterable<ListedObject>;
 
-  /** The keys of the same listing. A file system is asked for size and time file by file: where they are not needed, this costs a tenth. */
+  /** The keys of the same listing, at a tenth of its cost on a file system, where size and time take a call for each file. */
   keys(prefix: string, options?: ListRange): AsyncIterable<string>;
 
   /** Lists the immediate sub-folders of a prefix that ends in `/`, each ending in `/`, in order. */
@@ -78,44 +78,44 @@ export interface ObjectStore {
 
   /**
    * Removes all objects below a folder, which ends in `/`, or one object, with their old versions, delete markers and metadata.
-   * Yields what it found, also what cannot be removed yet and is hidden instead. One pass: repeat it until nothing is removed.
+   * Yields everything that it found; what cannot be removed yet is hidden. One pass: repeat it until nothing is removed.
    */
   purge(place: string): AsyncIterable<PurgedObject>;
 
-  /** Lists the keys below a folder, also of objects with only old versions left. A key may come several times. */
+  /** Lists the keys below a folder, including those with only old versions left. A key may occur several times. */
   traces(folder: string): AsyncIterable<string>;
 
-  /** Aborts all uploads below a folder, live ones as well; resolves to their number. */
+  /** Aborts all uploads below a folder, including live ones; resolves to their number. */
   abortUploads(folder: string): Promise<number>;
 
   /**
-   * Aborts uploads below this store's prefix that were begun before `olderThan` and never completed; resolves to their
+   * Aborts incomplete uploads below this store's prefix that began before `olderThan`; resolves to their
    * number. Cleans up after dead processes: pass an age that no live upload reaches.
    */
   sweepUploads(olderThan: Date): Promise<number>;
 
-  /** Object tags of an object; null when it is missing. Left out by stores that put none on objects. */
+  /** Tags of an object; null when it is missing. Absent in stores without tags. */
   tags?(key: string): Promise<Readonly<Record<string, string>> | null>;
 
   /**
-   * Removes an object as a listing found it, with its metadata; never one that was written to its key since. Durable. Left out by stores
-   * whose own rules end objects by age.
+   * Removes a listed object with its metadata, but not one that was written to its key since. Durable. Absent in stores whose own rules
+   * expire objects.
    */
   expire?(found: ListedObject): Promise<'removed' | 'missing' | 'replaced'>;
 
   /**
-   * Id of the store, from the marker that `begin` makes; null when nothing was stored here yet. Throws `StoreGoneError` when there is
-   * none although `store.id` pins one, `OtherStoreError` when it is another.
+   * Id of the store, from the marker that `begin` creates; null when nothing was stored here yet. Throws `StoreGoneError` when it is
+   * missing although `store.id` pins one, and `OtherStoreError` when it differs.
    */
   identity(): Promise<string | null>;
 
-  /** Marks a store that is not marked yet; resolves to its id. Throws as `identity` does. */
+  /** Marks an unmarked store; resolves to its id. Throws as `identity` does. */
   begin(): Promise<string>;
 
   /** Milliseconds by which the store's clock was ahead of this machine's at its last answer; 0 before the first. */
   clockOffset(): number;
 
-  /** Properties of the bucket, for messages. Left out by stores that have none. Never throws. */
+  /** Properties of the bucket, for messages. Absent in stores without any. Never throws. */
   traits?(): Promise<StoreTraits>;
 
   /** Ends connections and timers. Idempotent. */
@@ -128,15 +128,15 @@ export interface ObjectStore {
  */
 export type ReadPurpose = 'own' | 'download';
 
-/** Null where it is unknown: permission is missing, or the server does not implement the request. */
+/** Properties of a bucket; null where unknown, because permission is missing or the server does not implement the request. */
 export interface StoreTraits {
   /** Whether deleted and replaced objects remain as old versions. */
   readonly versioning: 'on' | 'off' | 'suspended' | null;
   /** Whether versions can be protected from deletion until a date. */
   readonly objectLock: boolean | null;
-  /** The retention that the bucket itself puts on every new object, in words; null also without one. */
+  /** Default retention that the bucket puts on every new object, in words; null also without one. */
   readonly defaultRetention: string | null;
-  /** Why the bucket cannot be used as it is configured; null when nothing is known against it. */
+  /** Why the bucket cannot be used as configured; null when no fault is known. */
   readonly fault: string | null;
 }
 
@@ -162,19 +162,19 @@ export interface ContentTags {
 }
 
 export interface ListRange {
-  /** Keys that one request asks for, where the store has pages. Default: as many as it gives. */
+  /** Keys per request, where the store has pages. Default: the store's maximum. */
   readonly pageSize?: number;
-  /** Only keys behind this one. */
+  /** Only keys after this one. */
   readonly startAfter?: string;
-  /** Objects that are listed at most. */
+  /** Maximum number of objects. */
   readonly limit?: number;
-  /** In whatever order costs least: files sort a large folder a part at a time, and read all of it for each part. */
+  /** Lists in the cheapest order: to sort a large folder, files read it again for each batch. */
   readonly anyOrder?: boolean;
-  /** Only objects that are in the folder itself, not those in its sub-folders, which are not read. */
+  /** Only objects in the folder itself; its sub-folders are not read. */
   readonly direct?: boolean;
-  /** Ends the listing, which then throws its reason; no further call is made. */
+  /** Aborts the listing, which then throws its reason; no further call is made. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with a folder or an object that cannot be read, where the store has folders: the listing goes on beside it. Default: it throws. */
+  /** Called with a folder or an object that cannot be read, where the store has folders; the listing continues. Default: it throws. */
   readonly onUnreadable?: ((key: string, error: StoreError) => void) | undefined;
 }
 
@@ -184,7 +184,7 @@ export interface ListedObject {
   readonly modifiedAt: Date;
 }
 
-/** What `purge` found. */
+/** An object or version that `purge` found. */
 export interface PurgedObject {
   readonly key: string;
   readonly size: number;
@@ -193,7 +193,7 @@ export interface PurgedObject {
   readonly kept: KeptObject | null;
 }
 
-/** Why something could not be removed. */
+/** Why an object or version could not be removed. */
 export interface KeptObject {
   /** `denied`: the right to remove versions is missing. `unlisted`: the right to list them, so their number is unknown. */
   readonly reason: 'retention' | 'legal-hold' | 'denied' | 'unlisted';
@@ -202,14 +202,14 @@ export interface KeptObject {
 }
 
 export interface ObjectInfo extends ListedObject, ObjectHeaders {
-  /** Differs from that of other bytes that were written to the key before or after. */
+  /** Differs between any two writes of different bytes to the key. */
   readonly version: string;
   /**
-   * What the store computed of the bytes when it took them: an ETag of S3 in the form of an MD5. One that is equal proves the
-   * bytes. A different one proves nothing: of an object encrypted with KMS it is something else.
+   * MD5 that the store computed when it received the bytes: an ETag of S3 in the form of an MD5. An equal one proves the bytes. A
+   * different one proves nothing: for an object encrypted with KMS the ETag is no MD5.
    */
   readonly md5?: string;
-  /** Why it cannot be removed at present; absent also where the store does not show it. */
+  /** Why the object cannot be removed at present; also absent where the store does not show it. */
   readonly lock?: KeptObject;
 }
 
@@ -223,7 +223,7 @@ export interface ObjectReading {
  * number. All parts but the last have exactly `partSize` bytes.
  */
 export interface PendingUpload {
-  /** Settles when the store holds the part, or after the last retry; until then `part` must not be changed. */
+  /** Settles when the store has the part, or after the last retry; until then `part` must not be changed. */
   write(part: Buffer): Promise<void>;
   /** Makes the object visible if none exists at its key, and aborts the upload otherwise; see `create` for `exists`. */
   complete(): Promise<CreateResult>;
@@ -250,7 +250,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What is at a key, or on the way to it, is no object, such as a link. Retrying is useless until an operator removes it. */
+/** Something other than an object is at a key or on its path, such as a link. Retrying is useless until an operator removes it. */
 export class BlockedKeyError extends StoreError {
   constructor(operation: string, detail: string, options?: { cause?: unknown }) {
     super(operation, detail, options);
@@ -258,7 +258,7 @@ export class BlockedKeyError extends StoreError {
   }
 }
 
-/** The store is another one than the configuration pins: nothing may be written to it. */
+/** The store is not the one that the configuration pins: it must not be written to. */
 export class OtherStoreError extends StoreError {
   constructor(location: string, found: string, pinned: string) {
     super(
@@ -270,9 +270,9 @@ export class OtherStoreError extends StoreError {
   }
 }
 
-/** A listing is not as `list` promises: whoever reads on from a key would pass over objects. */
+/** A listing is not in the order that `list` promises: continuing from a key would skip objects. */
 export class UnorderedListingError extends StoreError {
-  /** What the store does, in the words of the probe. */
+  /** The violation, in the words of the probe. */
   readonly fault: string;
 
   constructor(prefix: string, fault: string) {
@@ -282,7 +282,7 @@ export class UnorderedListingError extends StoreError {
   }
 }
 
-/** A listing lacks an object that is there: it turned empty, leaves keys out, or stops early. */
+/** A listing lacks an existing object: it is empty, leaves keys out, or stops early. */
 export class PartialListingError extends StoreError {
   constructor(prefix: string, lacking: string) {
     super('list', `the listing of "${prefix}" is not whole: it lacks ${lacking}, which is there`);
@@ -290,10 +290,12 @@ export class PartialListingError extends StoreError {
   }
 }
 
-/** The store keeps the object where it is not read at once, such as GLACIER. Retrying is useless until it is restored; `head` describes it. */
+/**
+ * The object is in a storage class without immediate reads, such as GLACIER. Retrying is useless until it is restored; `head` describes it.
+ */
 export class UnrestoredObjectError extends StoreError {}
 
-/** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
+/** The folder is no longer this store. Retrying is useless: an operator has to restore it. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {
     super('store', detail, { condition: 'missing' });
@@ -301,5 +303,5 @@ export class StoreGoneError extends StoreError {
   }
 }
 
-/** The store is there, but for the marker that says which one it is. */
+/** The store exists without the marker that identifies it. */
 export class UnmarkedStoreError extends StoreGoneError {}

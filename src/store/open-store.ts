@@ -7,7 +7,7 @@ import type { S3Settings } from './s3/s3-options.js';
 /** Large enough that 10,000 parts carry 78 GiB, small enough for many uploads in one memory budget. */
 const DEFAULT_PART_SIZE = 8 * 1024 * 1024;
 
-/** The least that S3 takes, but for the last part; in bytes. */
+/** Minimum of S3 for all parts but the last; in bytes. */
 export const MIN_S3_PART = 5 * 1024 * 1024;
 /** S3 allows 5 GiB, but a part is one buffer, and the memory budget has to hold three. */
 const MAX_S3_PART = 1024 * 1024 * 1024;
@@ -17,12 +17,12 @@ export interface StoreOptions {
   readonly url: string;
   /** Bytes per part of an upload, 5 MiB to 1 GiB for S3. Default 8 MiB. */
   readonly partSize?: number | undefined;
-  /** Id that the store must have; null or left out: any. */
+  /** Id that the store must have; null or absent: any. */
   readonly id?: string | null | undefined;
   readonly s3?: S3Settings | undefined;
   /** File store only: false gives up durability across power loss. Default true. */
   readonly fsync?: boolean | undefined;
-  /** Called with what an operator should know although nothing failed, such as a wrong clock. */
+  /** Called with messages for the operator that are no failures, such as a wrong clock. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
 
 /**
  * Throws `StoreGoneError` for a folder without a store, such as one whose volume is not mounted, and `UnmarkedStoreError` for one that has
- * lost its marker: a new one would stop the receivers that know the former. A bucket answers for itself.
+ * lost its marker: a new marker would stop the receivers that know the old one. Does not check buckets.
  */
 export async function assertStoreExists(url: string): Promise<void> {
   const location = readStoreLocation(url);
@@ -73,8 +73,7 @@ export async function assertStoreExists(url: string): Promise<void> {
 }
 
 /**
- * Throws `StoreError` for a folder in which no store could begin. Writes nothing: a store that began would hide that a volume is not
- * mounted.
+ * Throws `StoreError` for a folder in which no store can be created. Writes nothing: a new store would hide that a volume is not mounted.
  */
 export async function assertMayBegin(url: string): Promise<void> {
   const location = readStoreLocation(url);

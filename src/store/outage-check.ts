@@ -1,26 +1,26 @@
 import { StoreError } from './object-store.js';
 
 /**
- * Tells failures of single objects from an outage. Objects that cannot be read or written may lie side by side: they must not end a run
- * that has others to work on.
+ * Distinguishes failures of single objects from an outage. Several objects in a row may be unreadable or unwritable; they must not end a
+ * run that has others to process.
  *
- * @param most failures in a row after which the store is asked
- * @param ask throws `StoreError` when the store does not answer
+ * @param maxFailures failures in a row after which the store is probed
+ * @param probe throws `StoreError` when the store does not answer
  */
-export function createOutageCheck(most: number, ask: () => Promise<unknown>) {
+export function createOutageCheck(maxFailures: number, probe: () => Promise<unknown>) {
   let failures = 0;
   return {
     succeeded(): void {
       failures = 0;
     },
-    /** Whether what comes next would fail as well. */
+    /** Call it after a failure. Resolves to whether the store itself fails, so that further calls would fail as well. */
     async failed(): Promise<boolean> {
       failures += 1;
-      if (failures < most) return false;
-      // Those that fail meanwhile need not ask as well.
+      if (failures < maxFailures) return false;
+      // Concurrent failures need not probe as well.
       failures = 0;
       try {
-        await ask();
+        await probe();
         return false;
       } catch (error) {
         if (error instanceof StoreError) return true;

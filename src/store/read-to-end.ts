@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type ObjectStore, StoreError } from './object-store.js';
 
-/** The bytes of an object, without the copy of `node:stream/consumers` by way of a Blob. Throws `StoreError` when the store breaks off. */
+/** The bytes of an object. Throws `StoreError` when the body breaks off. Copies less than `node:stream/consumers`, which uses a Blob. */
 export async function readToEnd(key: string, body: Readable): Promise<Buffer> {
   try {
     return Buffer.concat(await body.toArray());

@@ -2,7 +2,7 @@ import { DeadlineError } from '../lib/time/deadline.js';
 import { StoreError } from './object-store.js';
 import type { StoreCondition } from './store-remedies.js';
 
-/** What the failed store call, or one behind this error, says is wrong with the store; null when it does not say. */
+/** The condition of the whole store that an error, or one of its causes, shows; null when they show none. */
 export function conditionOf(error: unknown): StoreCondition | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof DeadlineError) return 'unreachable';
@@ -11,16 +11,16 @@ export function conditionOf(error: unknown): StoreCondition | null {
   return null;
 }
 
-/** The fault may be the network's or this process's, and short. */
+/** Conditions that may be temporary, of the network or of this process. */
 const MAY_PASS: ReadonlySet<StoreCondition> = new Set(['unreachable', 'no-credentials', 'too-many-files']);
 
-/** What a failed call says of the store. */
+/** Diagnosis of a failed call. */
 interface Diagnosis {
   /** For people. */
   readonly reason: string;
-  /** What is wrong with the whole store; null when that is not known. */
+  /** Condition of the whole store; null when it is not known. */
   readonly condition: StoreCondition | null;
-  /** The store itself refused: the next write would fail as well. */
+  /** Whether the store itself refused, so that the next write would fail as well. */
   readonly refused: boolean;
 }
 
@@ -30,7 +30,7 @@ export function diagnose(error: unknown): Diagnosis {
   return { reason, condition, refused: condition !== null && isRefusal(condition) };
 }
 
-/** Whether the store itself said so: then the next write fails as well. */
+/** Whether a condition is a refusal by the store itself, so that the next write would fail as well. */
 export function isRefusal(condition: StoreCondition): boolean {
   return !MAY_PASS.has(condition);
 }

@@ -1,6 +1,6 @@
 // Without imports: the dashboard loads this module as well.
 
-/** What is wrong with a whole store, as far as a failed call says it. */
+/** Condition of a whole store, as shown by a failed call. */
 export type StoreCondition =
   | 'full'
   | 'over-quota'
@@ -10,18 +10,18 @@ export type StoreCondition =
   | 'mounted-inside'
   | 'wrong-credentials'
   | 'no-credentials'
-  /** The bucket does not exist, or the folder is not this store any more. */
+  /** The bucket does not exist, or the folder is no longer this store. */
   | 'missing'
-  /** No answer, or one of something else, such as a proxy. */
+  /** No answer, or an answer of something else, such as a proxy. */
   | 'unreachable'
   /** This machine's clock and the store's differ by more than the ledger allows. */
   | 'clock'
-  /** It replaced an object although the write had the condition that there is none. */
+  /** The store replaced an object although the write had the condition that none exists. */
   | 'overwrites'
   /** This process may not open more files or connections. */
   | 'too-many-files';
 
-/** What an operator does about it. */
+/** What an operator should do about each condition. */
 const REMEDIES: Readonly<Record<StoreCondition, string>> = {
   full: 'Free space on the store or enlarge it; do not delete below jobs/ by hand.',
   'over-quota': 'Raise the quota of the store, or free space in it.',
@@ -71,7 +71,7 @@ export function remedyOf(condition: StoreCondition): string {
   return REMEDIES[condition];
 }
 
-/** "16 minutes ahead of", said of this machine's clock and the store's; `offset` as of `ObjectStore.clockOffset`. */
+/** "16 minutes ahead of": this machine's clock compared with the store's. @param offset of `ObjectStore.clockOffset` */
 export function clockDifference(offset: number): string {
   return `${Math.round(Math.abs(offset) / 60_000)} minutes ${offset < 0 ? 'ahead of' : 'behind'}`;
 }

@@ -2,7 +2,7 @@ import { type Readable, Transform } from 'node:stream';
 import { StoreError } from './object-store.js';
 
 /**
- * Passes on the bytes of an object. A source that breaks or ends early ends in a `StoreError`, never in a clean end.
+ * Passes on the bytes of an object. When the source breaks or ends early, the result ends with a `StoreError`, never with a clean end.
  * Destroying the result destroys the source.
  *
  * @param expected number of bytes

@@ -3,17 +3,17 @@ import { BUCKET_MARKER, compareKeys, isListed } from './object-key.js';
 import { type ListRange, type ObjectStore, PartialListingError } from './object-store.js';
 
 /**
- * For a process that wrote nothing: throws `PartialListingError` for a bucket that lists nothing of what every bucket has. Everything there
- * would read as if it had never been. A store that refuses or does not answer is no such bucket: the process meets that in its work.
+ * Throws `PartialListingError` for a bucket whose listing lacks the marker that every bucket has: everything would look as if it had never
+ * existed. For processes that wrote nothing. Does not throw for a store that refuses or does not answer, which the process notices itself.
  */
 export async function assertLists(store: Pick<ObjectStore, 'location' | 'keys' | 'identity'>): Promise<void> {
   if (!store.location.startsWith('s3:')) return;
-  const looking = withDeadline(lacksMarker(store), ASSERTED_WITHIN, 'the bucket was not listed in time');
+  const looking = withDeadline(lacksMarker(store), ASSERT_TIMEOUT, 'the bucket was not listed in time');
   if (await looking.catch(() => false)) throw new PartialListingError(BUCKET_MARKER, BUCKET_MARKER);
 }
 
-/** In milliseconds: a busy store is late, and what it lists is to be asserted all the same. */
-const ASSERTED_WITHIN = 10_000;
+/** Milliseconds; long, so that a busy store is checked as well. */
+const ASSERT_TIMEOUT = 10_000;
 
 async function lacksMarker(store: Pick<ObjectStore, 'keys' | 'identity'>): Promise<boolean> {
   for await (const key of store.keys(BUCKET_MARKER)) if (key === BUCKET_MARKER) return false;
@@ -21,8 +21,8 @@ async function lacksMarker(store: Pick<ObjectStore, 'keys' | 'identity'>): Promi
 }
 
 /**
- * A store whose listings throw `PartialListingError` when they lack an object that is there: they turned empty, leave keys out or stop
- * early. The probe at the start saw that they do not, and a server can change.
+ * A store whose listings throw `PartialListingError` when they lack an existing object: they are empty, leave keys out or stop early. The
+ * probe at start has checked that, but a server can change.
  *
  * @param known keys of objects that this process wrote
  */
@@ -36,7 +36,7 @@ export function wholeListings(store: ObjectStore, known: () => readonly string[]
     return new Set(known().filter(isExpected));
   }
 
-  /** What was deleted meanwhile shows nothing. */
+  /** Throws when a lacking object exists. One that was deleted meanwhile proves nothing. */
   async function assertWhole(prefix: string, lacking: ReadonlySet<string>): Promise<void> {
     for (const key of lacking)
       if ((await store.head(key)) !== null) throw new PartialListingError(prefix, key);

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
 import type { Logger } from '../../observe/logger.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { serveCopy } from '../../store/probe/copy-mark.js';
+import { markCopyServed } from '../../store/probe/copy-mark.js';
 import { proveRepeatedly, type StoreProofTarget } from '../../store/probe/store-proof.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import type { StoreFailureLog } from './store-failure-log.js';
@@ -53,7 +53,7 @@ export class FirstProof {
       probe: probe ?? target.probe,
       async identify() {
         await identity.begin();
-        await serveCopy(store);
+        await markCopyServed(store);
       },
       retryAfter,
       onWarning: (message: string) => log.warn({ event: 'store-probe' }, message),

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { serveCopy } from '../../store/probe/copy-mark.js';
+import { markCopyServed } from '../../store/probe/copy-mark.js';
 import { probeStore } from '../../store/probe/probe-store.js';
 import type { StoreProofTarget } from '../../store/probe/store-proof.js';
 
@@ -12,7 +12,7 @@ export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore):
     acceptWeak: s3.conditionalWrites === 'emulated',
     async identify() {
       await store.begin();
-      await serveCopy(store);
+      await markCopyServed(store);
     },
   };
 }

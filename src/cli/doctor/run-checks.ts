@@ -14,7 +14,7 @@ import { readStoreLocation } from '../../lib/text/store-location.js';
 import { createSpeechClients } from '../../speech/speech.js';
 import { type ObjectStore, StoreGoneError, UnmarkedStoreError } from '../../store/object-store.js';
 import { assertMayBegin, assertStoreExists } from '../../store/open-store.js';
-import { impatientStore } from '../../store/probe/impatient-store.js';
+import { boundedStore } from '../../store/probe/bounded-store.js';
 import { readLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { remedyOf } from '../../store/store-remedies.js';
@@ -48,7 +48,7 @@ export async function runChecks(config: Config, options: DoctorOptions): Promise
     ...configuration(config),
     ...checkProxies(proxies(), await destinationsOf(config, options.url)),
   ];
-  const indexed = { ...indexOfCommand(config), wrapStore: impatientStore };
+  const indexed = { ...indexOfCommand(config), wrapStore: boundedStore };
   const opened = await openLedger(config, indexed).catch(errorMessage);
   if (typeof opened === 'string') {
     const service = await tried('service', serviceFindings(config));

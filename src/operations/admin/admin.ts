@@ -1,6 +1,6 @@
 import type { Express } from 'express';
 import type { CountedVerdict } from '../../observe/metrics/verdict-metrics.js';
-import { serveCopy } from '../../store/probe/copy-mark.js';
+import { markCopyServed } from '../../store/probe/copy-mark.js';
 import type { Health } from '../answers/health.js';
 import { type ChangeGate, createChangeGate, createReadGate } from './access/gates.js';
 import { createAdminApp } from './admin-app.js';
@@ -54,7 +54,7 @@ export function createAdmin(options: AdminOptions): Admin {
     signIn,
     changes,
     routes: adminRoutes(services),
-    admitChange: () => serveCopy(store),
+    admitChange: () => markCopyServed(store),
     reads: createReadGate({ isReceiving: receiving.isReceiving }),
     onSignedIn: accessLedger.signedIn,
   });

@@ -21,8 +21,8 @@ interface FileCopyOrder {
 }
 
 /**
- * A copy is another link to the same bytes: they never change, and a link takes neither time nor room. The link comes before the look at
- * the source, which another process may remove or replace at any time.
+ * Copies by another link to the same bytes: they never change, and a link takes neither time nor space. The link is made before the source
+ * is checked, because another process may remove or replace the source at any time.
  */
 export async function copyFile(
   { root, temporary, folders, publisher }: CopyParts,

@@ -35,7 +35,7 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   ETIMEDOUT: 'unreachable',
 };
 
-/** Something that is no object is there. */
+/** Errors that show something other than an object at the key. */
 const BLOCKED: ReadonlySet<string> = new Set(['ELOOP', 'EEXIST', 'ENOTDIR', 'EISDIR']);
 
 /** The errno name of a system error, else null. */
@@ -44,7 +44,7 @@ export function errnoOf(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null;
 }
 
-/** The path does not exist: no entry, or a parent that is an object instead of a folder. */
+/** Whether an error shows that a path does not exist: there is no entry, or a parent is an object instead of a folder. */
 export function isAbsent(error: unknown): boolean {
   const code = errnoOf(error);
   return code === 'ENOENT' || code === 'ENOTDIR';

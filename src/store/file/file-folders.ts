@@ -4,12 +4,12 @@ import { StoreGoneError } from '../object-store.js';
 import { errnoOf, ifAbsent } from './file-errors.js';
 import { createSharedFolderSync, syncFolder } from './folder-sync.js';
 
-/** Enough for the folders that a busy store uses again and again; forgetting one costs one fsync. */
+/** Enough for the folders in frequent use; a forgotten folder costs one fsync. */
 const REMEMBERED_FOLDERS = 2_000;
 
 const FOLDER_MODE = 0o700;
 
-/** Milliseconds. Whoever creates the first object in a folder writes its metadata before the folder is there. */
+/** Milliseconds. The writer of the first object in a folder writes its metadata before it creates the folder. */
 const FIRST_WRITE = 60_000;
 
 export type FileFolders = ReturnType<typeof createFileFolders>;
@@ -23,7 +23,7 @@ export interface GuardedRoot {
   guard(folder: string): Promise<void>;
 }
 
-/** As `guard`, where the folder may be gone: whether it is there. */
+/** Like `guard` for a folder that may be missing. Resolves to whether it exists. */
 export function guardIfThere({ guard }: Pick<GuardedRoot, 'guard'>, folder: string): Promise<boolean> {
   return guard(folder).then(() => true, ifAbsent(false));
 }
@@ -36,7 +36,7 @@ export function guardIfThere({ guard }: Pick<GuardedRoot, 'guard'>, folder: stri
 export function createFileFolders({ path: root, check, guard }: GuardedRoot, { fsync }: { fsync: boolean }) {
   /** Folders whose entry in their parent has been synced by this process. */
   const durable = new Set<string>();
-  const kept = new Set<string>();
+  const protectedFolders = new Set<string>();
   const sharedSync = createSharedFolderSync();
 
   /** Makes the entries of a folder durable (link, rename and unlink are durable only after this). */
@@ -44,11 +44,11 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
     if (fsync) await sharedSync(folder);
   }
 
-  /** Checks the parent first: `mkdir` would follow its links, and would work in whatever is at the root. */
+  /** Creates one folder. Checks the parent first: `mkdir` would follow links, and would succeed in whatever is mounted at the root. */
   async function makeOne(folder: string): Promise<void> {
     if (dirname(folder) === root) await check();
     else await guard(dirname(folder));
-    if (kept.has(folder) || isPlace(root, folder)) await assertPlaceNotGone(root, folder);
+    if (protectedFolders.has(folder) || isLayoutFolder(root, folder)) await assertFolderNotGone(root, folder);
     try {
       await mkdir(folder, FOLDER_MODE);
     } catch (error) {
@@ -57,8 +57,8 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
     }
   }
 
-  /** Whether the folder was made durable before and is still there. */
-  async function isKept(folder: string): Promise<boolean> {
+  /** Whether this process made the folder durable before and it still exists. */
+  async function isDurable(folder: string): Promise<boolean> {
     if (!durable.has(folder)) return false;
     try {
       await guard(folder);
@@ -74,7 +74,7 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
    * to be durable. Throws `StoreError` when there is a symbolic link on the way.
    */
   async function ensure(folder: string): Promise<void> {
-    if (await isKept(folder)) return;
+    if (await isDurable(folder)) return;
     const made = await makeFolders(folder, root, makeOne);
     const isNew = (each: string): boolean =>
       made !== undefined && (each === made || each.startsWith(made + sep));
@@ -88,8 +88,8 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
   }
 
   /**
-   * Removes a folder and its parents as far as they are empty, never `end` itself. One below which metadata remains stays, such as that of
-   * a write that was killed: without its folder it would look like that of lost objects (`assertNotGone`).
+   * Removes a folder and its parents as far as they are empty, never `end` itself. A folder with remaining metadata is kept: if it were
+   * missing, metadata of a killed write would look like that of lost objects (`assertNotGone`).
    */
   async function prune(folder: string, end: string): Promise<void> {
     for (let each = folder; each !== end && each.startsWith(end + sep); each = dirname(each)) {
@@ -105,27 +105,27 @@ export function createFileFolders({ path: root, check, guard }: GuardedRoot, { f
   }
 
   /**
-   * From now on `ensure` does not create this folder when objects were in it. It never creates such a one right below the root, unless its
-   * name begins with a dot.
+   * From now on `ensure` throws instead of creating this folder again when it had objects. For folders of the layout, directly below the
+   * root, it always does.
    */
-  function keep(folder: string): void {
-    kept.add(folder);
+  function protect(folder: string): void {
+    protectedFolders.add(folder);
   }
 
-  return { ensure, keep, sync, prune };
+  return { ensure, protect, sync, prune };
 }
 
-/** Whether a folder right below the root is one of the layout, such as `ledger`. */
-function isPlace(root: string, folder: string): boolean {
+/** Whether a folder belongs to the layout, such as `ledger`: it is directly below the root, and its name has no leading dot. */
+function isLayoutFolder(root: string, folder: string): boolean {
   return dirname(folder) === root && !basename(folder).startsWith('.');
 }
 
-/** Throws `StoreGoneError` for a place that is missing although objects were in it. Any other folder may be missing. */
+/** Throws `StoreGoneError` for a folder of the layout that is missing although it had objects. Any other folder may be missing. */
 export async function assertListable(root: string, folder: string): Promise<void> {
-  if (isPlace(root, folder)) await assertPlaceNotGone(root, folder);
+  if (isLayoutFolder(root, folder)) await assertFolderNotGone(root, folder);
 }
 
-async function assertPlaceNotGone(root: string, folder: string): Promise<void> {
+async function assertFolderNotGone(root: string, folder: string): Promise<void> {
   if (!(await isThere(folder))) await assertNotGone(root, folder, FIRST_WRITE);
 }
 
@@ -137,7 +137,7 @@ function isThere(folder: string): Promise<boolean> {
   return lstat(folder).then(() => true, ifAbsent(false));
 }
 
-/** Creates a folder with all its parents, wherever it is, and syncs the new entries. */
+/** Creates a folder with all its parents, and syncs the new entries. */
 export async function makeDurably(folder: string, { fsync }: { fsync: boolean }): Promise<void> {
   const topmost = await makeFolders(folder, '', (each) => mkdir(each, FOLDER_MODE));
   if (topmost === undefined || !fsync) return;
@@ -147,7 +147,7 @@ export async function makeDurably(folder: string, { fsync }: { fsync: boolean })
   }
 }
 
-/** Another process may prune a parent again before it is used. */
+/** Attempts at creating a folder: another process may prune a parent before it is used. */
 const ATTEMPTS = 20;
 
 /**
@@ -175,16 +175,16 @@ async function makeFolders(
 }
 
 /**
- * Throws `StoreGoneError` when the metadata of objects in a folder that is missing is there.
+ * Throws `StoreGoneError` when the metadata of objects in a missing folder still exists.
  *
- * @param age milliseconds for which it has to be there
+ * @param age minimum age of the metadata, in milliseconds
  */
 export async function assertNotGone(root: string, folder: string, age: number): Promise<void> {
   const meta = metaOf(root, folder);
   const newest = Date.now() - age;
   for (const name of await readdir(meta).catch(ifAbsent<string[]>([]))) {
     const entry = await lstat(join(meta, name)).catch(ifAbsent(null));
-    // Not every file system knows when it was created.
+    // Not every file system has creation times.
     if (entry !== null && (entry.birthtimeMs || entry.mtimeMs) <= newest)
       throw new StoreGoneError(`${folder} is gone, and objects were in it: bring it back`);
   }

@@ -7,9 +7,9 @@ import { errnoOf, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { assertListable, guardIfThere } from './file-folders.js';
 import { type FileRoot, MADE_BY_FILE_SYSTEM } from './file-root.js';
 
-/** Names of a folder in memory at a time. A larger folder is read again for each further batch. */
+/** Names of a folder that are held in memory. A larger folder is read again for each batch. */
 const MAX_NAMES = 10_000;
-/** Entries that one call to the system brings: what is at hand is worked off before callbacks have their turn again. */
+/** Entries per system call: they are processed in one turn of the event loop. */
 const READ_AT_ONCE = 256;
 
 interface ListSearch {
@@ -23,7 +23,7 @@ interface ListSearch {
 }
 
 /**
- * Lists the objects below a prefix in S3's order. Does not read folders that are wholly before `startAfter` or outside the prefix.
+ * Lists the objects below a prefix in S3's order. Skips folders that are entirely before `startAfter` or outside the prefix.
  * Symbolic links count neither as objects nor as folders.
  */
 export function listFiles(
@@ -34,12 +34,12 @@ export function listFiles(
   return firstOf(described(root, walkBelow(root, prefix, range), range.onUnreadable), range.limit);
 }
 
-/** The keys of the same objects. */
+/** Lists the keys of the same objects. */
 export function listFileKeys(root: FileRoot, prefix: string, range: ListRange = {}): AsyncGenerator<string> {
   return firstOf(walkBelow(root, prefix, range), range.limit);
 }
 
-/** Leaves out what is gone by now. */
+/** Adds size and time; objects that no longer exist are left out. */
 async function* described(
   root: FileRoot,
   keys: AsyncIterable<string>,
@@ -76,12 +76,12 @@ async function* walkBelow(
   await assertReadable(root, folder);
   const names = Math.min(limit, MAX_NAMES);
   yield* walk(root.path, folder, { ...range, prefix, startAfter, names });
-  // A store that was unmounted meanwhile looks empty from then on.
+  // A store that was unmounted during the listing looks empty.
   await root.check();
 }
 
 /**
- * Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. Throws `StoreGoneError` for a place
+ * Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. Throws `StoreGoneError` for a folder
  * of the layout that was moved away: a ledger must not look empty.
  */
 export async function* listFileFolders(root: FileRoot, prefix: string): AsyncGenerator<string> {
@@ -90,7 +90,7 @@ export async function* listFileFolders(root: FileRoot, prefix: string): AsyncGen
   yield* foldersIn(root.path, prefix);
 }
 
-/** A missing store must not look empty, and a link must not lead out of it. */
+/** Throws for a missing store, which must not look empty, and for a link that leads out of it. */
 async function assertReadable(root: FileRoot, folder: string): Promise<void> {
   await root.check();
   await guardIfThere(root, join(root.path, folder));
@@ -105,7 +105,7 @@ async function* foldersIn(root: string, prefix: string): AsyncGenerator<string> 
   }
 }
 
-/** True for a folder that cannot be read: its neighbours can, and whoever reads it sees the failure. */
+/** Also true for a folder that cannot be read: reading it reports the failure. */
 async function mayHoldObject(root: string, folder: string): Promise<boolean> {
   try {
     const first = await walk(root, folder, everythingBelow(folder)).next();
@@ -128,7 +128,7 @@ async function* walk(root: string, folder: string, search: ListSearch): AsyncGen
 }
 
 /**
- * The names in a folder that may hold what is searched, in order. Those of folders end in `/`: so `a-b` comes before `a/b`, and `a0` after.
+ * The names in a folder that may match the search, in order. Names of folders end in `/`, so that `a-b` comes before `a/b`, and `a0` after.
  */
 async function* sortedNames(root: string, folder: string, search: ListSearch): AsyncGenerator<string> {
   if (search.anyOrder) return yield* namesIn(root, folder, search);
@@ -144,7 +144,7 @@ function isFolder(name: string): boolean {
   return name.endsWith('/');
 }
 
-/** The first of these names behind one. */
+/** The first of these names after `last`. */
 async function namesAfter(root: string, folder: string, search: ListSearch, last: string): Promise<string[]> {
   const first = createFirstNames(search.names);
   const isWanted = (name: string) => compareKeys(name, last) > 0 && first.mayBe(name);
@@ -152,7 +152,7 @@ async function namesAfter(root: string, folder: string, search: ListSearch, last
   return first.sorted();
 }
 
-/** The names in the order of the folder. Most names of a large one are passed over: what costs least is asked first. */
+/** The names in the order of the folder. Most names of a large folder are skipped, so the cheapest check comes first. */
 async function* namesIn(
   root: string,
   folder: string,
@@ -184,7 +184,7 @@ function mayHold(folder: string, name: string, search: ListSearch): boolean {
   const key = folder + name;
   if (key === `${MADE_BY_FILE_SYSTEM}/`) return false;
   if (search.direct && isFolder(name)) return false;
-  // Names sort as their keys do, and cost less to compare.
+  // Names sort like their keys, and are cheaper to compare.
   const isInFolder = startAfter.startsWith(folder);
   const after = isInFolder ? startAfter.slice(folder.length) : startAfter;
   const place = isInFolder ? name : key;
@@ -194,10 +194,10 @@ function mayHold(folder: string, name: string, search: ListSearch): boolean {
   return isListed(isFolder(name) ? key.slice(0, -1) : key, prefix);
 }
 
-/** Keeps the first names in order of any number that are added. */
+/** Collects names, and keeps only the first `count` in order. */
 function createFirstNames(count: number) {
   let kept: string[] = [];
-  /** What comes after it is not among the first. */
+  /** Names after it are not among the first. */
   let end: string | null = null;
 
   function trim(): string[] {
@@ -216,7 +216,7 @@ function createFirstNames(count: number) {
 }
 
 async function describe(root: string, key: string): Promise<ListedObject | null> {
-  // BigInts, as in every other place where the time of a file is compared: numbers are rounded to other milliseconds.
+  // BigInts, as wherever file times are compared: numbers would be rounded to other milliseconds.
   const file = await lstat(join(root, key), { bigint: true }).catch(ifAbsent(null));
   return file && { key, size: Number(file.size), modifiedAt: file.mtime };
 }

@@ -10,17 +10,17 @@ import { openIfThere } from './open-file.js';
 import { versionOf } from './read-file.js';
 import type { TempFile } from './temp-file.js';
 
-/** Another process that prunes empty folders may remove a parent before it is used. */
+/** Attempts: another process that prunes empty folders may remove a parent before it is used. */
 const ATTEMPTS = 20;
 
-/** Milliseconds, as on S3, which takes no request that was signed earlier, or with a time that is further from its own. */
-const LATEST_LINK = 15 * 60_000;
+/** Milliseconds from the start of a write to its link at most, as S3 limits the age and the clock difference of a signature. */
+const MAX_LINK_DELAY = 15 * 60_000;
 
 export type FilePublisher = ReturnType<typeof createFilePublisher>;
 
 /**
- * Objects are atomic and durable because of the order of the steps: the bytes and the metadata, then the link that makes
- * the object visible, then the folder entries. A crash at any point leaves the object whole or missing.
+ * Publishes objects atomically and durably, by the order of the steps: the bytes and the metadata, then the link that makes
+ * the object visible, then the folder entries. A crash at any point leaves the object complete or missing.
  */
 export function createFilePublisher(root: FileRoot, folders: FileFolders, meta: FileMeta, fsync: boolean) {
   let ahead: number | null = null;
@@ -33,12 +33,12 @@ export function createFilePublisher(root: FileRoot, folders: FileFolders, meta: 
     show: (target: string, written: number) => Promise<CreateResult>,
   ): Promise<CreateResult> {
     const target = pathOf(key);
-    // The temporary file is below the root in which it was created: in another one the link below finds none.
+    // If the root was replaced meanwhile, the link below fails, because the new root has no such temporary file.
     await root.check();
     const { ino, mtimeMs } = await temp.handle.stat({ bigint: true });
     const bytes = fsync ? temp.handle.sync() : undefined;
     const result = await retryIfFolderVanished(async () => {
-      // Nothing is cleaned up while a step still writes.
+      // All steps settle before anything is cleaned up.
       await settleAll([bytes, meta.write(key, ino, headers), folders.ensure(dirname(target))]);
       return show(target, Number(mtimeMs));
     }).catch(async (error: unknown) => {
@@ -46,26 +46,26 @@ export function createFilePublisher(root: FileRoot, folders: FileFolders, meta: 
       throw error;
     });
     if (result === 'exists') await removeMeta(key, ino);
-    // Needed also when another process won: its link may not be durable yet, and the caller reports that the object exists.
+    // Also when another process won: its link may not be durable yet, and the caller reports that the object exists.
     await folders.sync(dirname(target));
     return result;
   }
 
   /**
-   * Removes the metadata of a write that made no object. A network folder can lose the answer to a link that it made, and then says that it
-   * failed or that the name is taken: such an object stays with its metadata.
+   * Removes the metadata of a write that created no object. A network file system can lose the answer to a successful link, and report a
+   * failure or an existing name: then the object keeps its metadata.
    */
   async function removeMeta(key: string, ino: bigint): Promise<void> {
     const there = await lstat(pathOf(key), { bigint: true }).catch(ifAbsent(null));
     if (there?.ino !== ino) await meta.remove(key, ino);
   }
 
-  /** However long the write took, a time within it is right. */
+  /** Measures the file system's clock. Any written time within the duration of the write counts as correct. */
   function measureClock(written: number, begun: number): void {
     ahead = written - Math.max(begun, Math.min(written, Date.now()));
   }
 
-  /** @param version null: whatever is there */
+  /** @param version of the object to replace; null: any */
   async function replaceObject(
     key: string,
     temp: TempFile,
@@ -96,11 +96,11 @@ export function createFilePublisher(root: FileRoot, folders: FileFolders, meta: 
     clockAhead: () => ahead,
 
     /**
-     * Makes a complete temp file visible at `key` if nothing is there; durable when this resolves. Throws `StoreError` when it comes
-     * to that more than fifteen minutes after it began, by either clock: the process slept, or a clock was set.
+     * Makes a complete temp file visible at `key` if nothing is there; durable when this resolves. Throws `StoreError` when that is more
+     * than fifteen minutes after the start, by either clock: the process slept, or a clock was changed.
      *
-     * @param begun milliseconds since the epoch before the temp file was written, whose time shows the clock of the file system; left out
-     *   of one that was written long before
+     * @param begun time before the temp file was written, in milliseconds since the epoch, to measure the file system's clock; omitted
+     *   when the temp file was written long before
      */
     create(key: string, temp: TempFile, headers: ObjectHeaders, begun?: number): Promise<CreateResult> {
       const start = begun ?? Date.now();
@@ -108,19 +108,19 @@ export function createFilePublisher(root: FileRoot, folders: FileFolders, meta: 
       return publish(key, temp, headers, (target, written) => {
         if (begun !== undefined) measureClock(written, begun);
         const moved = known === null || ahead === null ? 0 : ahead - known;
-        // Readers of the ledger count on it: an hour is whole then.
-        if (Math.max(Math.abs(Date.now() - start), Math.abs(moved)) > LATEST_LINK)
+        // Readers of the ledger rely on this limit to consider an hour whole.
+        if (Math.max(Math.abs(Date.now() - start), Math.abs(moved)) > MAX_LINK_DELAY)
           throw new StoreError('create', `${key} came too late`);
         return linkNew(temp.path, target, key);
       });
     },
 
-    /** Makes a complete temp file visible at `key`, whatever is there; `begun` as of `create`. */
+    /** Makes a complete temp file visible at `key` and replaces what is there; `begun` as for `create`. */
     async replace(key: string, temp: TempFile, headers: ObjectHeaders, begun: number): Promise<void> {
       await replaceObject(key, temp, headers, null, begun);
     },
 
-    /** The same if the object there has this version; `exists` when it has not, or nothing is there. */
+    /** The same if the existing object has this version; `exists` when it has another, or none exists. */
     replaceVersion: replaceObject,
   };
 }
@@ -141,7 +141,7 @@ async function linkNew(from: string, target: string, key: string): Promise<Creat
   }
 }
 
-/** Anything at the key makes link fail with EEXIST, but only a file is an object. */
+/** Throws when something other than a file is at the key: `link` fails with EEXIST for anything. */
 async function isObject(target: string, key: string): Promise<boolean> {
   try {
     const there = await lstat(target);

@@ -13,7 +13,7 @@ import { openIfThere, openToWrite } from './open-file.js';
 /** Top-level names that identify a store without a marker, such as a restored backup. */
 const OWN_LAYOUT = ['.meta', 'jobs', 'ledger'];
 
-/** `mkfs` creates it at the top of a volume: a folder that holds nothing else counts as empty. */
+/** `mkfs` creates it at the top of a volume; a folder with nothing else counts as empty. */
 export const MADE_BY_FILE_SYSTEM = 'lost+found';
 
 const ABOUT = 'This folder is a store of Transcript Receiver. Without this file nothing is written to it.';
@@ -22,9 +22,9 @@ export type FileRoot = ReturnType<typeof createFileRoot>;
 
 interface KnownRoot {
   readonly id: string;
-  /** Path without symbolic links, which are allowed on the way to the root. */
+  /** Path without symbolic links, which are allowed above the root. */
   readonly realPath: string;
-  /** What tells one marker file from another: its content is read again only when this changes. */
+  /** Identity of the marker file: its content is read again only when this changes. */
   readonly fingerprint: string;
 }
 
@@ -42,7 +42,7 @@ export function createFileRoot(path: string, options: { fsync: boolean; id?: str
 
   async function fingerprint(): Promise<string | null> {
     const file = await lstat(marker, { bigint: true }).catch(ifAbsent(null));
-    // Inode numbers are used again, change times are not.
+    // Inode numbers are reused, change times are not.
     return file && `${file.dev}:${file.ino}:${file.ctimeNs}`;
   }
 
@@ -56,13 +56,13 @@ export function createFileRoot(path: string, options: { fsync: boolean; id?: str
   }
 
   async function claimFirst(): Promise<void> {
-    // Listed before the marker is looked for: another process may mark the folder and write to it meanwhile.
+    // Listed before the marker is read: another process may mark the folder and write to it in between.
     const names = await readdir(path).catch(ifAbsent<string[]>([]));
     known = await identify();
     if (known !== null) return;
     refuseForeign(path, names);
     await makeDurably(path, options);
-    await closeToOthers(path);
+    await restrictToOwner(path);
     await writeMarker(path, options);
     known = await identify();
     if (known === null) throw new StoreError('open', `${path} does not keep the marker ${STORE_MARKER}`);
@@ -90,7 +90,7 @@ export function createFileRoot(path: string, options: { fsync: boolean; id?: str
       return known?.id ?? null;
     },
 
-    /** To be called before the first write: creates the folder when missing, and marks it. Later calls return at once. */
+    /** Call it before writing. The first call creates the folder when it is missing, and marks it; later calls return immediately. */
     async claim(): Promise<void> {
       if (known !== null) return;
       claiming ??= claimFirst().finally(() => {
@@ -140,7 +140,7 @@ async function readMarker(marker: string): Promise<string | null> {
   throw new StoreError('open', `${marker} is not a marker of a store: restore it from a backup`);
 }
 
-/** Another process may do the same concurrently: the first link wins, with its content complete. */
+/** Writes the marker. When another process does the same concurrently, the first link wins, with complete content. */
 async function writeMarker(path: string, options: { fsync: boolean }): Promise<void> {
   const temporary = join(path, `${STORE_MARKER}.${randomUUID()}`);
   const file = await openToWrite(temporary);
@@ -157,7 +157,7 @@ async function writeMarker(path: string, options: { fsync: boolean }): Promise<v
   if (options.fsync) await syncFolder(path);
 }
 
-/** Whether a store has been begun in a folder; `unmarked`: one that has lost its marker. */
+/** Whether a folder holds a store; `unmarked`: one that has lost its marker. */
 export async function findStore(path: string): Promise<'marked' | 'unmarked' | null> {
   const names = await fileCall('open', '', () => readdir(path).catch(ifAbsent<string[]>([])));
   if (names.includes(STORE_MARKER)) return 'marked';
@@ -172,17 +172,17 @@ export async function assertFolderMayBegin(path: string): Promise<void> {
   });
 }
 
-/** Throws where files cannot be created in a folder, or the folder not be made, by the rights of the nearest one that exists. */
+/** Throws when the permissions of a folder, or of its nearest existing parent, do not allow creating files or folders in it. */
 export async function assertWritable(path: string): Promise<void> {
-  await access(await nearestThere(path), constants.R_OK | constants.W_OK | constants.X_OK);
+  await access(await nearestExisting(path), constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
-/** The folder, or the nearest one above it that exists. */
-async function nearestThere(path: string): Promise<string> {
-  return (await lstat(path).catch(ifAbsent(null))) === null ? nearestThere(dirname(path)) : path;
+/** The folder, or its nearest existing parent. */
+async function nearestExisting(path: string): Promise<string> {
+  return (await lstat(path).catch(ifAbsent(null))) === null ? nearestExisting(dirname(path)) : path;
 }
 
-/** A folder with foreign content is more likely a mistake in the configuration than meant as a store. */
+/** Throws for a folder with foreign content: it is more likely a configuration mistake than meant as a store. */
 function refuseForeign(path: string, names: readonly string[]): void {
   if (OWN_LAYOUT.some((name) => names.includes(name))) return;
   const foreign = names.find((name) => !name.startsWith('.') && name !== MADE_BY_FILE_SYSTEM);
@@ -193,8 +193,8 @@ function refuseForeign(path: string, names: readonly string[]): void {
   );
 }
 
-/** Sets modes only when the folder becomes a store: those that an operator changes later stay. */
-async function closeToOthers(path: string): Promise<void> {
+/** Restricts the mode of the folder, once, when it becomes a store. Later changes of an operator are kept. */
+async function restrictToOwner(path: string): Promise<void> {
   const { mode } = await lstat(path);
   if ((mode & 0o077) === 0) return;
   await chmod(path, 0o700).catch((error: unknown) => {

@@ -25,7 +25,7 @@ import { openObject, streamObject } from './read-file.js';
 import { openTempFile, removeTempFiles, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
 
 interface FileStoreOptions {
-  /** Created when missing. What is visible in it is exactly the key layout; the store's own names begin with a dot. */
+  /** Created when missing. Its visible content is exactly the key layout; the store's own names begin with a dot. */
   readonly directory: string;
   /** Bytes per part of an upload. */
   readonly partSize: number;
@@ -67,7 +67,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
 
     async prove(key) {
       assertKey('prove', key);
-      parts.folders.keep(join(root.path, dirname(key)));
+      parts.folders.protect(join(root.path, dirname(key)));
       await fileCall('prove', key, () => proveFolder(parts, key));
       return 'exists';
     },
@@ -93,7 +93,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       assertHeaders('startUpload', headers);
       const temp = await fileCall('startUpload', key, async () => {
         await root.claim();
-        // Fails before gigabytes are received for nothing; the check that counts is the one at the end.
+        // Fails early, before gigabytes are received in vain; the decisive check is the one at the end.
         await root.check();
         return openTempFile(temporary, key, parts.folders);
       });
@@ -211,7 +211,7 @@ async function* purgePlace(parts: Parts, place: string): AsyncGenerator<PurgedOb
     yield { key, size, what: 'object', kept: null };
   }
   if (!place.endsWith('/')) return;
-  // Metadata without an object is left by a process that died.
+  // A process that died may have left metadata without an object.
   await guardIfThere(root, join(root.path, '.meta', place));
   await meta.removeFolder(place);
   await parts.folders.prune(join(root.path, place), root.path);
@@ -252,7 +252,7 @@ function createSweep({ root, temporary, meta }: Parts): (olderThan: Date) => Pro
   };
 }
 
-/** @param expected another object stays */
+/** @param expected the listed object; another one is not deleted */
 async function deleteObject(
   parts: Parts,
   key: string,
@@ -268,7 +268,7 @@ async function deleteObject(
     return 'missing';
   }
   try {
-    // Whoever removes the same object may have removed its folder with it.
+    // Another process that deletes the same object may have removed its folder.
     await guardIfThere(root, dirname(path));
     const file = await object.stat({ bigint: true });
     if (!file.isFile()) return 'missing';

@@ -3,7 +3,7 @@ import { fileCall } from './file-errors.js';
 import type { FilePublisher } from './file-publisher.js';
 import { type TempFile, writeFully } from './temp-file.js';
 
-/** An upload into a temp file, which is closed at its end. Concurrent writes go to the offsets that their call order gives them. */
+/** An upload into a temp file. Offsets of concurrent writes follow from the order of the calls. */
 export function createFileUpload(
   key: string,
   headers: ObjectHeaders,

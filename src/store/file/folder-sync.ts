@@ -14,8 +14,8 @@ export async function syncFolder(folder: string): Promise<void> {
 /**
  * Like `syncFolder`, but concurrent calls for one folder share an fsync: new jobs all change the folder above theirs.
  *
- * A call never joins an fsync that has begun, because that one may miss its change. It waits for it, and shares the next
- * with all that wait. When the one that has begun fails, those fail as well: the kernel reports a lost write only once.
+ * A call never joins an fsync in flight, because that one may miss its change. It waits for it, and shares the next fsync
+ * with all other waiting calls. When the one in flight fails, they fail as well: the kernel reports a lost write only once.
  */
 export function createSharedFolderSync(sync: (folder: string) => Promise<void> = syncFolder) {
   const running = new Map<string, Promise<void>>();

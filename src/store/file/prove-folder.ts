@@ -14,8 +14,8 @@ interface ProofParts {
 }
 
 /**
- * Proves that objects can be created in the folder of a key, or by the rights of its parent that the folder can be made. Throws
- * `StoreGoneError` when the folder is missing although the metadata of objects in it is there: it was moved away or removed.
+ * Proves that objects can be created in the folder of a key or, by the permissions of its parent, that the folder can be created. Throws
+ * `StoreGoneError` when the folder was moved away or removed: it is missing, but the metadata of its objects exists.
  */
 export async function proveFolder(parts: ProofParts, key: string): Promise<void> {
   const { root } = parts;
@@ -37,17 +37,17 @@ export async function proveFolder(parts: ProofParts, key: string): Promise<void>
   await proveLink(parts, key);
 }
 
-/** Links a temporary file, as each write does: rights do not show that another file system is mounted at the folder. */
+/** Links a temporary file, as each write does: permissions do not show that another file system is mounted at the folder. */
 async function proveLink({ root, folders, temporary }: ProofParts, key: string): Promise<void> {
   const temp = await openTempFile(temporary, key, folders);
   const target = join(root.path, key);
-  // Where nothing may be deleted it stays.
+  // The link stays where nothing may be deleted.
   const remove = () => rm(target, { force: true }).catch(() => undefined);
   try {
-    // A process that was killed may have left it.
+    // A killed process may have left the link.
     await remove();
     await link(temp.path, target).catch((error: unknown) => {
-      // Another process proves the folder at the same moment, or prunes it.
+      // Another process is proving or pruning the folder concurrently.
       if (errnoOf(error) !== 'EEXIST' && !isAbsent(error)) throw error;
     });
     await remove();

@@ -23,7 +23,7 @@ export async function openObject(root: FileRoot, key: string, meta: FileMeta): P
     if (handle !== null && info !== null && info !== 'replaced') return { handle, info };
     await handle?.close();
     if (info !== null) continue;
-    // The object is missing only if the store itself is still there.
+    // The object is missing only if the store itself still exists.
     await root.check();
     return null;
   }
@@ -31,7 +31,7 @@ export async function openObject(root: FileRoot, key: string, meta: FileMeta): P
 
 async function describeOrClose(handle: FileHandle, root: FileRoot, key: string, meta: FileMeta) {
   try {
-    // Whoever removes the object may remove its folder with it: whether there is another one is looked up again.
+    // Another process may have removed the object with its folder: the caller looks the key up again.
     if (!(await guardIfThere(root, dirname(join(root.path, key))))) return 'replaced';
     return await describe(handle, root.path, key, meta);
   } catch (error) {
@@ -57,12 +57,12 @@ async function describe(
   return { key, size: Number(file.size), modifiedAt: file.mtime, version: versionOf(file), ...headers };
 }
 
-/** Links to the same bytes have the same version. The times of an inode that its links do not change. */
+/** Version of the bytes of a file, the same for all of its links: the modification time of an inode does not change with them. */
 export function versionOf({ ino, mtimeNs }: Pick<BigIntStats, 'ino' | 'mtimeNs'>): string {
   return `${ino}-${mtimeNs}`;
 }
 
-/** Null when nothing is there. */
+/** Inode at a path; null when nothing is there. */
 export async function inodeAt(path: string): Promise<bigint | null> {
   const file = await lstat(path, { bigint: true }).catch(ifAbsent(null));
   return file?.ino ?? null;

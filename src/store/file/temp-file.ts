@@ -5,7 +5,7 @@ import { ifAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import { openIfThere, openNew } from './open-file.js';
 
-/** A file that is not visible as an object yet, on the same file system as the folder it will be linked into. */
+/** A file that is not visible as an object yet, on the file system of the folder that it will be linked into. */
 export interface TempFile {
   readonly path: string;
   readonly handle: FileHandle;
@@ -17,23 +17,23 @@ export interface TempFile {
 const MAX_KEY_CHARACTERS = 200;
 
 /**
- * Temporary files are named after their key, so that those below a folder are found.
+ * Opens a temporary file, named after its key, so that those of a folder can be found.
  *
  * @param folder is created when missing
  */
 export async function openTempFile(folder: string, key: string, folders: FileFolders): Promise<TempFile> {
-  const path = await freePath(folder, key, folders);
+  const path = await newPath(folder, key, folders);
   return tempFile(path, await openNew(path));
 }
 
-/** A further link to the file at `source`, whatever becomes of that path; null when there is none. `folder` as of `openTempFile`. */
+/** Links the file at `source` as a temporary file, which outlives that path; null when there is none. @param folder as in `openTempFile` */
 export async function linkTempFile(
   source: string,
   folder: string,
   key: string,
   folders: FileFolders,
 ): Promise<TempFile | null> {
-  const path = await freePath(folder, key, folders);
+  const path = await newPath(folder, key, folders);
   const isLinked = await link(source, path).then(() => true, ifAbsent(false));
   if (!isLinked) return null;
   try {
@@ -56,10 +56,10 @@ function tempFile(path: string, handle: FileHandle): TempFile {
   };
 }
 
-/** A name that is free, in the folder of temporary files. */
-async function freePath(folder: string, key: string, folders: FileFolders): Promise<string> {
+/** An unused path in the folder of temporary files. */
+async function newPath(folder: string, key: string, folders: FileFolders): Promise<string> {
   await folders.ensure(folder);
-  return join(folder, `${beginningOf(key)}#${randomUUID()}`);
+  return join(folder, `${namePrefix(key)}#${randomUUID()}`);
 }
 
 /** Never throws: the sweep removes what is left. */
@@ -67,15 +67,15 @@ async function unlinkTempFile(path: string): Promise<void> {
   await unlink(path).catch(() => undefined);
 }
 
-/** Beginning of the names of temporary files for this key, or for all keys that begin so. */
-function beginningOf(key: string): string {
+/** Prefix of the names of temporary files for this key, or for all keys with this prefix. */
+function namePrefix(key: string): string {
   return encodeURIComponent(key).slice(0, MAX_KEY_CHARACTERS);
 }
 
 /** Removes the temp files for keys that begin with `prefix`; resolves to their number. Uploads that use one fail. */
 export async function removeTempFiles(folder: string, prefix: string): Promise<number> {
   const names = await readdir(folder).catch(ifAbsent<string[]>([]));
-  const found = names.filter((name) => name.startsWith(beginningOf(prefix)));
+  const found = names.filter((name) => name.startsWith(namePrefix(prefix)));
   await Promise.all(found.map((name) => rm(join(folder, name), { force: true })));
   return found.length;
 }

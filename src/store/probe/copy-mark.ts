@@ -1,20 +1,20 @@
 import { type ObjectStore, StoreError } from '../object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../read-document.js';
 
-/** Dot-folders are in no listing of everything; this one also holds the id of a store in a bucket. */
+/** In a dot-folder, which a listing of everything omits. */
 const COPY_MARK = '.store/copy.json';
 const SERVED_MARK = '.store/served.json';
 
-/** What a store that is a copy of another one says of that. */
+/** Marks a store as a copy of another one. */
 interface CopyMark {
   readonly from: { readonly location: string; readonly id: string | null };
-  /** ISO 8601: of the last run. */
+  /** ISO 8601: start of the last run. */
   readonly startedAt: string;
   /** ISO 8601: when the last run had copied everything; null before. */
   readonly finishedAt: string | null;
 }
 
-/** Part of a store is missing that it is a copy of. Nothing may be written to it: the next run of the copy would remove that. */
+/** The store is an incomplete copy of another one. It must not be written to: the next run of the copy would remove the writes. */
 export class UnfinishedCopyError extends StoreError {
   constructor(location: string, { from, startedAt }: CopyMark) {
     super(
@@ -25,7 +25,7 @@ export class UnfinishedCopyError extends StoreError {
   }
 }
 
-/** Null for a store that is no copy. Throws `StoreError`. */
+/** The mark of a copy; null for a store that is no copy. Throws `StoreError`. */
 export async function readCopyMark(store: Pick<ObjectStore, 'read'>): Promise<CopyMark | null> {
   return (await readDocument(store, COPY_MARK)) as CopyMark | null;
 }
@@ -34,7 +34,7 @@ export async function writeCopyMark(store: Pick<ObjectStore, 'replace'>, mark: C
   await store.replace(COPY_MARK, Buffer.from(JSON.stringify({ v: 1, ...mark })), DOCUMENT_HEADERS);
 }
 
-/** Whether a store may be written to is asked before its proof as well. Throws `UnfinishedCopyError`, and `StoreError`. */
+/** Throws `UnfinishedCopyError` for an unfinished copy, which must not be written to, and `StoreError`. Resolves to the mark. */
 export async function assertFinished(
   store: Pick<ObjectStore, 'location' | 'read'>,
 ): Promise<CopyMark | null> {
@@ -44,16 +44,18 @@ export async function assertFinished(
 }
 
 /**
- * Called before anything is written to a store. A copy counts as served from then on, and no run of `copy-store` changes it any more.
- * Throws `UnfinishedCopyError`, and `StoreError`.
+ * Call it before anything is written to a store. From then on a copy counts as served, and `copy-store` no longer changes it. Throws
+ * `UnfinishedCopyError`, and `StoreError`.
  */
-export async function serveCopy(store: Pick<ObjectStore, 'location' | 'read' | 'create'>): Promise<void> {
+export async function markCopyServed(
+  store: Pick<ObjectStore, 'location' | 'read' | 'create'>,
+): Promise<void> {
   if ((await assertFinished(store)) === null) return;
   const served = Buffer.from(JSON.stringify({ at: new Date().toISOString() }));
   await store.create(SERVED_MARK, served, DOCUMENT_HEADERS);
 }
 
-/** Whether something else than a copy has written to a store that is a copy. Throws `StoreError`. */
+/** Whether a copy has been written to by anything but `copy-store`. Throws `StoreError`. */
 export async function isServed(store: Pick<ObjectStore, 'head'>): Promise<boolean> {
   return (await store.head(SERVED_MARK)) !== null;
 }

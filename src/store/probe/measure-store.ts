@@ -7,8 +7,8 @@ import type { StoreCondition } from '../store-remedies.js';
 type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
 
 /**
- * Called when a call has ended; `durationMs` includes the store's own retries. `condition` is what a failure says is wrong with
- * the whole store, `key` the object or prefix that the call was about.
+ * Called when a call has ended; `durationMs` includes the store's own retries. `condition` is the condition of the whole store that a
+ * failure shows, `key` the object or prefix of the call.
  */
 export type OnStoreCall = (
   operation: string,
@@ -20,9 +20,9 @@ export type OnStoreCall = (
 
 /**
  * Reports every call of a store when it ends. A listing counts once, with the time that the store took, without that of
- * its reader. Of a read only the opening counts.
+ * its reader. For a read only the opening counts.
  *
- * @param watchers each is told of every call; further ones may be added later
+ * @param watchers listeners for every call; more may be added later
  */
 export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[]): ObjectStore {
   const onCall: OnStoreCall = (...call) => {
@@ -92,7 +92,7 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
 
   const startUpload = timed('startUpload', store.startUpload);
   return {
-    // `identity`, `begin` and `traits` are not reported, and what makes no call.
+    // Not reported: `identity`, `begin`, `traits`, and members that make no call.
     ...store,
     create: timed('create', store.create, resultOfCreate),
     prove: timed('prove', store.prove, resultOfCreate),
@@ -116,7 +116,7 @@ export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[
   };
 }
 
-/** Most calls have the key first; a copy begins with what it copies, and its target is next. */
+/** The key among the arguments of a call: mostly the first one; for a copy that of the target, after the source. */
 function keyIn(args: readonly unknown[]): string {
   return args.find((each) => typeof each === 'string') ?? '';
 }

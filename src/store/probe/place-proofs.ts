@@ -3,10 +3,10 @@ import { BlockedKeyError } from '../object-store.js';
 import { diagnose } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 
-/** A part of the store that has rights of its own, such as a prefix of a bucket policy or a folder. */
+/** A part of the store with permissions of its own, such as a prefix of a bucket policy or a folder. */
 interface Place {
   readonly prefix: string;
-  /** Throws when it cannot be used. */
+  /** Throws when the place cannot be used. */
   prove(): Promise<unknown>;
 }
 
@@ -20,34 +20,34 @@ export interface PlaceFailure<P extends Place> {
 
 interface PlaceProofsOptions<P extends Place> {
   readonly places: readonly P[];
-  /** Milliseconds after which a place is proven again that nothing was written to. */
+  /** Milliseconds after which a place without writes is proven again. */
   readonly provenFor: number;
-  /** Least pause before a check that a failed call makes due, in milliseconds. */
+  /** Minimum pause before a check that a failed call makes due, in milliseconds. */
   readonly interval: number;
-  /** Milliseconds after which a proof that has not ended has failed. Default 10,000. */
+  /** Time-out of a proof in milliseconds. Default 10,000. */
   readonly timeout?: number;
-  /** Called when the failures are others than before. */
+  /** Called when the failures have changed. */
   readonly onChange?: (failures: readonly PlaceFailure<P>[]) => void;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
 }
 
 /**
- * Tracks which places of the store can be used. A failed call makes its place doubtful, until it is proven. A write puts the next proof
- * off, and ends no failure: the place may still deny reads.
+ * Tracks which places of the store can be used. A failed call makes its place doubtful until it is proven. A write postpones the next
+ * proof, but does not clear a failure: the place may still deny reads.
  */
 interface PlaceProofs<P extends Place> {
-  /** To be called after a call of the store. True when a check is due because of it. */
+  /** Call it after a call of the store. Returns true when a check is due because of it. */
   called(key: string, result: 'written' | 'failed'): boolean;
-  /** Proves the places that are doubtful, failing, or unproven for too long. Never throws. Joins a check in flight. */
+  /** Proves the places that are doubtful, failing, or not proven for too long. Never throws. Joins a check in flight. */
   check(): Promise<void>;
   failures(): readonly PlaceFailure<P>[];
-  /** Whether a place was written to, or proven, after a moment of `performance.now`. */
+  /** Whether a place was written to or proven after a time of `performance.now`. */
   provenSince(prefix: string, moment: number): boolean;
 }
 
-/** Failed proofs after which a failure counts that may pass by itself, such as a time-out. */
-const LASTING = 2;
+/** Failed proofs in a row before a failure is reported that may pass by itself, such as a time-out. */
+const FAILURES_UNTIL_REPORTED = 2;
 
 interface State<P extends Place> {
   readonly place: P;
@@ -74,7 +74,7 @@ export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P
   async function prove(state: State<P>): Promise<void> {
     const { place } = state;
     const before = state.failure;
-    // A call that fails meanwhile is doubtful again.
+    // A call that fails during the proof makes the place doubtful again.
     state.isDoubtful = false;
     try {
       await withDeadline(place.prove(), timeout, `${place.prefix} was not answered within ${timeout} ms`);
@@ -90,7 +90,7 @@ export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P
 
   function failures(): PlaceFailure<P>[] {
     return states.flatMap(({ failure }) => {
-      if (failure === null || (!failure.isFinal && failure.times < LASTING)) return [];
+      if (failure === null || (!failure.isFinal && failure.times < FAILURES_UNTIL_REPORTED)) return [];
       const { place, reason, condition, since } = failure;
       return [{ place, reason, condition, since }];
     });

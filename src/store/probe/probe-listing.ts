@@ -18,14 +18,14 @@ const NAMES = [
   'z',
 ];
 const FOLDERS = ['a/', 'a1/', 'dt=1/'];
-/** Three pages. */
+/** Makes three pages. */
 const PAGE_SIZE = 5;
 const AFTER = 6;
 const LIMIT = 3;
 
 /**
- * Lists a dozen new objects: over pages, from a key on, by folder, and after one was deleted. Null, or what the store does that the
- * ledger's reader, merges, cursors and erasures cannot live with. Throws `StoreError` for what may pass.
+ * Lists a dozen new objects: over pages, after a key, and by folder. Resolves to a violation that the ledger's reader, merges, cursors and
+ * erasures cannot tolerate, or to null. Throws `StoreError` for a failure that may be temporary.
  */
 export function probeListing(place: ProbePlace): Promise<string | null> {
   return listAndCompare(place).catch((error: unknown) => {
@@ -37,7 +37,7 @@ export function probeListing(place: ProbePlace): Promise<string | null> {
 async function listAndCompare({ store, folder, newKey, headers }: ProbePlace): Promise<string | null> {
   const place = `${folder}listing/`;
   const keys = NAMES.map((name) => newKey(`listing/${name}`));
-  // Not in their order, which a listing by age would give back.
+  // Created in reverse order, to detect a listing by age.
   await Promise.all(keys.toReversed().map((key) => store.create(key, Buffer.from('probe'), headers)));
   const listed = await collected(store.list(place, { pageSize: PAGE_SIZE }));
   const fault = faultIn(

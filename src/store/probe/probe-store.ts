@@ -10,9 +10,9 @@ import type {
 import { readText } from '../read-to-end.js';
 import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
-import { impatientStore } from './impatient-store.js';
+import { boundedStore } from './bounded-store.js';
 import { probeListing } from './probe-listing.js';
-import { probeLives } from './probe-lives.js';
+import { probeOperations } from './probe-operations.js';
 import type { ProbePlace } from './probe-place.js';
 import { probeTags } from './probe-tags.js';
 
@@ -25,19 +25,19 @@ export type ConditionFinding = 'holds' | 'ignored' | 'racy' | 'refused' | 'untes
 export interface ProbeReport {
   /** An object was written and read back with the same bytes and metadata. */
   readonly writable: boolean;
-  /** What kept the object from being written and read back, where the store says it; null also when nothing did. */
+  /** Why the object could not be written and read back, where the store says it; otherwise null. */
   readonly condition: StoreCondition | null;
   /** `create` never replaces an object, not even with concurrent writers. */
   readonly conditionalPut: ConditionFinding;
   /** Completing an upload never replaces an object, not even with concurrent writers. */
   readonly conditionalComplete: ConditionFinding;
-  /** What the store does that no setting makes up for; null when nothing was found. */
+  /** A violation that no setting compensates; null when none was found. */
   readonly unfit: string | null;
   /** First write wins can be relied on. */
   readonly trustworthy: boolean;
   /** One sentence per finding, for the log and the operator. */
   readonly findings: readonly string[];
-  /** What an operator should know although the store can be trusted. */
+  /** Messages for the operator about a store that can be trusted. */
   readonly warnings: readonly string[];
 }
 
@@ -71,7 +71,7 @@ const FOLDER = '.probe/';
  */
 export async function probeStore(store: ObjectStore, callTimeout = 10_000): Promise<ProbeReport> {
   const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
-  const place = createPlace(impatientStore(store, callTimeout), `${FOLDER}${randomUUID()}/`);
+  const place = createPlace(boundedStore(store, callTimeout), `${FOLDER}${randomUUID()}/`);
   try {
     const failed = await writeAndReadBack(place);
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;
@@ -80,9 +80,9 @@ export async function probeStore(store: ObjectStore, callTimeout = 10_000): Prom
     const put = await tryCondition(() => conditionalPut(place, races.puts));
     const complete = await tryCondition(() => conditionalComplete(place, races.completions));
     const found = withTraits(report(put, complete, null), traits);
-    // Nothing more can be written.
+    // The store refuses writes, so that nothing more can be tested.
     if (put.finding === 'refused') return found;
-    const unfit = (await probeListing(place)) ?? (await probeLives(place));
+    const unfit = (await probeListing(place)) ?? (await probeOperations(place));
     return unfit === null ? found : { ...unusable(unfit, null), unfit };
   } catch (error) {
     return unusable((error as Error).message, conditionOf(error));
@@ -91,7 +91,7 @@ export async function probeStore(store: ObjectStore, callTimeout = 10_000): Prom
   }
 }
 
-/** What was found, and the error of a store that refused. */
+/** A finding, and the error of a store that refused. */
 interface Tried {
   readonly finding: ConditionFinding;
   readonly reason: string | null;
@@ -99,7 +99,7 @@ interface Tried {
 
 const UNTESTED: Tried = { finding: 'untested', reason: null };
 
-/** Throws what concerns the whole store or this process, such as a full disk: that is no answer to the condition. */
+/** Throws errors that concern the whole store or this process, such as a full disk: they say nothing about the condition. */
 async function tryCondition(run: () => Promise<ConditionFinding>): Promise<Tried> {
   try {
     return { finding: await run(), reason: null };
@@ -156,7 +156,7 @@ async function traitsOf(store: ObjectStore, milliseconds: number): Promise<Store
   );
 }
 
-/** On some servers conditions are not atomic in versioned buckets, so that the report includes the versioning. */
+/** Adds the versioning to the report, because on some servers conditions are not atomic in versioned buckets. */
 function withTraits(given: ProbeReport, traits: StoreTraits | null): ProbeReport {
   const retention = traits?.defaultRetention ?? null;
   const found = retention === null ? given : { ...given, warnings: [objectLockWarning(retention)] };
@@ -168,7 +168,7 @@ function withTraits(given: ProbeReport, traits: StoreTraits | null): ProbeReport
   return { ...found, findings: [...found.findings, said] };
 }
 
-/** What a default retention of the bucket costs. */
+/** Warns of the cost of a default retention of the bucket. */
 export function objectLockWarning(retention: string): string {
   return (
     `The bucket locks every new object (${retention}), also the canary: each replica leaves a locked version of it every ` +
@@ -187,7 +187,7 @@ function createPlace(store: ObjectStore, folder: string): ProbePlace {
   return { store, folder, headers: HEADERS, newKey, keys, uploads: [] };
 }
 
-/** Null, or what is wrong. */
+/** Resolves to the failure, or to null. */
 async function writeAndReadBack({ store, newKey }: ProbePlace) {
   try {
     const key = newKey('write');
@@ -251,7 +251,7 @@ async function isConsistent(
   return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);
 }
 
-/** What cannot be removed remains: a few bytes below the probe's prefix. */
+/** Removes what the probe wrote. Where that is denied, a few bytes below the probe's prefix remain. */
 async function cleanUp({ store, keys, uploads }: ProbePlace): Promise<void> {
   await Promise.allSettled(uploads.map((pending) => pending.abort()));
   await Promise.allSettled(keys.map((key) => store.delete(key)));

@@ -1,13 +1,13 @@
 import type { ContentTags } from '../object-store.js';
 import type { ProbePlace } from './probe-place.js';
 
-/** No rule of an operator selects them. */
+/** Tags that no rule of an operator selects. */
 export const PROBE_TAGS: ContentTags = { kind: 'probe', source: 'probe' };
 const HEADERS = { contentType: 'text/plain', metadata: {}, content: PROBE_TAGS };
 
 /**
- * Writes objects with tags, in one request and in parts, and reads the tags back. Null, or what is wrong. Lifecycle rules
- * would silently keep objects of a store that ignores tags.
+ * Writes objects with tags, in one request and in parts, and reads the tags back. Resolves to a fault, or to null. In a store that ignores
+ * tags, lifecycle rules would silently keep objects.
  */
 export async function probeTags({ store, newKey, uploads }: ProbePlace): Promise<string | null> {
   const { tags } = store;

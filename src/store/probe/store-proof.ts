@@ -5,7 +5,7 @@ import { diagnose } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 import type { ProbeReport } from './probe-store.js';
 
-/** The store will never be fit for this configuration: the message says why, and what to do. */
+/** The store cannot be used with this configuration, and retrying is useless: the message says why, and what to do. */
 export class WeakStoreError extends Error {
   constructor(message: string) {
     super(message);
@@ -21,7 +21,7 @@ function overwriting(location: string, findings: string): WeakStoreError {
   );
 }
 
-/** The store did not pass; it may do so later. */
+/** The store did not pass the probe, but may pass later. */
 class UnprovenStoreError extends Error {
   readonly condition: StoreCondition | null;
 
@@ -32,21 +32,20 @@ class UnprovenStoreError extends Error {
   }
 }
 
-/** Milliseconds. */
 const IDENTIFY_WITHIN = 10_000;
 
 export interface StoreProofTarget {
   readonly location: string;
-  /** Has to end in bounded time, whatever the store does. */
+  /** Must end in bounded time. */
   readonly probe: () => Promise<ProbeReport>;
   readonly acceptWeak: boolean;
-  /** Throws when the store is not the one that is pinned. Without an end when the store hangs. */
+  /** Throws when the store is not the pinned one. May never end when the store hangs. */
   readonly identify: () => Promise<unknown>;
 }
 
 /**
- * Probes the store once. Resolves when it may take deliveries, with a warning where there is one.
- * Throws `WeakStoreError` or `OtherStoreError` for a store that will never be fit; any other error may be temporary.
+ * Probes the store once. Resolves when it may take deliveries, to a warning or null.
+ * Throws `WeakStoreError` or `OtherStoreError` for a store that will never pass; any other error may be temporary.
  */
 export async function proveStore(target: StoreProofTarget): Promise<string | null> {
   const { location, probe, acceptWeak, identify } = target;
@@ -81,9 +80,9 @@ function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {
 export interface StoreProofOptions extends StoreProofTarget {
   /** Milliseconds between attempts. */
   readonly retryAfter: number;
-  /** Called with what an operator should know of a store that passed. */
+  /** Called with a warning about a store that passed. */
   readonly onWarning: (message: string) => void;
-  /** Called with every failed attempt, and with what it says of the whole store. */
+  /** Called after every failed attempt, with the condition of the whole store that it shows. */
   readonly onFailure: (reason: string, condition: StoreCondition | null) => void;
 }
 

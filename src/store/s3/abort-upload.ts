@@ -16,10 +16,10 @@ export interface UploadAddress {
   readonly uploadId: string;
 }
 
-/** A part in flight during the abort can arrive afterwards and bring the upload back. */
+/** Attempts: a part in flight during the abort can arrive afterwards and bring the upload back. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 100;
-/** The sender waits for its answer meanwhile. */
+/** Short, because the sender waits for its answer. */
 const TIME_LIMIT_MS = 10_000;
 
 /**
@@ -28,14 +28,14 @@ const TIME_LIMIT_MS = 10_000;
  * @returns whether it is proven gone; otherwise a later sweep aborts it
  */
 export async function abortUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
-  return abortWholly(bucket, upload).then(
+  return abortCompletely(bucket, upload).then(
     () => true,
     () => false,
   );
 }
 
 /** Throws unless the upload is proven gone. */
-async function abortWholly(bucket: S3Bucket, upload: UploadAddress): Promise<void> {
+async function abortCompletely(bucket: S3Bucket, upload: UploadAddress): Promise<void> {
   const abortSignal = AbortSignal.timeout(TIME_LIMIT_MS);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     await abortOnce(bucket, upload, abortSignal);
@@ -52,7 +52,7 @@ async function abortOnce(bucket: S3Bucket, upload: UploadAddress, abortSignal: A
   );
 }
 
-/** For an aborted upload most servers answer NoSuchUpload, Ceph answers NoSuchKey. */
+/** Whether the store still has parts. For an aborted upload most servers answer NoSuchUpload, Ceph NoSuchKey. */
 async function hasParts(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<boolean> {
   const input = { ...located(bucket, upload.key), UploadId: upload.uploadId, MaxParts: 1 };
   const response = await unlessMissing(bucket, abortSignal, () =>
@@ -78,7 +78,7 @@ async function unlessMissing<T>(
 export async function abortS3Uploads(bucket: S3Bucket, folder: string): Promise<number> {
   let aborted = 0;
   for await (const { upload } of pendingUploads(bucket, folder)) {
-    await abortWholly(bucket, upload).catch((error: unknown) => {
+    await abortCompletely(bucket, upload).catch((error: unknown) => {
       throw s3StoreError('abort', upload.key, error);
     });
     aborted += 1;
@@ -123,7 +123,7 @@ async function listPage(
   try {
     return await withRetries(bucket.limits.retry, () =>
       bucket.client.send(
-        // Without `EncodingType`: Ceph would encode the keys, and not say so.
+        // Without `EncodingType`: Ceph would encode the keys without declaring it.
         new ListMultipartUploadsCommand({ ...marker, Bucket: bucket.bucket, Prefix: prefix }),
       ),
     );

@@ -22,20 +22,20 @@ interface ObjectCopyOrder {
   readonly over: ObjectInfo | null;
 }
 
-/** The server copies a part in one request, within the time-out of a part. S3's limit is 5 GiB. */
+/** Bytes per copied part: the server copies it in one request, within the time-out of a part. S3's limit is 5 GiB. */
 const COPIED_AT_ONCE = 256 * 1024 * 1024;
 const PARTS_IN_FLIGHT = 4;
 
 /**
- * Copies in the server, as a multipart upload of any size: CompleteMultipartUpload takes conditions where CopyObject does not. The source
- * is looked at again after its parts were copied, because Ceph RGW 20 ignores a condition of the source.
+ * Copies on the server, as a multipart upload of any size: CompleteMultipartUpload takes conditions, and CopyObject does not. The source is
+ * checked again after its parts were copied, because Ceph RGW 20 ignores a condition on the source.
  */
 export async function copyObject(bucket: S3Bucket, order: ObjectCopyOrder): Promise<CopyResult> {
   const { key } = order;
   try {
     if (order.from.version === '' || order.over?.version === '')
       throw new StoreError('copy', 'the store names no ETag');
-    if (bucket.settings.conditionalWrites === 'emulated' && !(await isAsDescribed(bucket, order)))
+    if (bucket.settings.conditionalWrites === 'emulated' && !(await isTargetUnchanged(bucket, order)))
       return 'changed';
     return await copyInParts(bucket, order);
   } catch (error) {
@@ -44,14 +44,14 @@ export async function copyObject(bucket: S3Bucket, order: ObjectCopyOrder): Prom
   }
 }
 
-/** The condition of the source, or of what is at the key, does not hold; or either is gone. */
+/** Whether an error shows that the condition on the source or target does not hold, or that either is gone. */
 function isChanged(error: unknown): boolean {
   if (error instanceof StoreError) return false;
   const failure = asFailure(error);
   return isConditionFailed(failure.status) || isMissing(failure);
 }
 
-async function isAsDescribed(bucket: S3Bucket, { key, over }: ObjectCopyOrder): Promise<boolean> {
+async function isTargetUnchanged(bucket: S3Bucket, { key, over }: ObjectCopyOrder): Promise<boolean> {
   const there = await headObject(bucket, key);
   return (there?.version ?? null) === (over?.version ?? null);
 }
@@ -94,7 +94,7 @@ async function copyInParts(
   }
 }
 
-/** An upload has at least one part, and no range of an empty source can be copied. */
+/** Uploads an empty part: an upload needs at least one, and no range of an empty source can be copied. */
 async function emptyPart(bucket: S3Bucket, { key, uploadId }: UploadAddress): Promise<CompletedPart[]> {
   const { ETag, ChecksumCRC32 } = await withRetries(bucket.limits.retry, () =>
     bucket.client.send(

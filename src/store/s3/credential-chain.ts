@@ -7,18 +7,18 @@ interface Session extends SigningKeyHolder {
   readonly expiration?: Date;
 }
 
-/** With `forceRefresh` past every cache. */
+/** Provider of sessions; `forceRefresh` bypasses every cache. */
 type Provider = (options: { readonly forceRefresh: boolean }) => Promise<Session>;
 
 /** AWS issues the next session five minutes before the current one expires. */
 const REFRESH_BEFORE_MS = 300_000;
-/** Least interval between two refreshes while the current session is valid. */
+/** Minimum interval between two refreshes while the current session is valid. */
 const REFRESH_PAUSE_MS = 10_000;
-/** Least interval between two questions for credentials other than those that the store refuses. */
+/** Minimum interval between two renewals of credentials that the store refuses. */
 const RENEWAL_PAUSE_MS = 5_000;
 
 /**
- * Keeps the session of a credential provider. The SDK's own cache calls the provider with every request once less than
+ * Caches the session of a credential provider. The SDK's own cache calls the provider with every request once less than
  * five minutes are left, which floods a provider that has no newer session, and keeps keys without an expiry forever.
  *
  * @param clock milliseconds since the epoch
@@ -26,9 +26,9 @@ const RENEWAL_PAUSE_MS = 5_000;
 export class CredentialChain {
   readonly #provider: Provider;
   readonly #clock: () => number;
-  #held: Session | null = null;
+  #session: Session | null = null;
   #pending: Promise<Session> | null = null;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
   #renewedAt = Number.NEGATIVE_INFINITY;
 
   constructor(provider: Provider, clock: () => number = Date.now) {
@@ -36,55 +36,55 @@ export class CredentialChain {
     this.#clock = clock;
   }
 
-  /** Sends a request, and once more where the store refuses the credentials and there are others. */
+  /** Sends a request, and retries it once with other credentials when the store refuses the first ones. */
   async use<Answer>(attempt: (holder: SigningKeyHolder) => Promise<Answer>): Promise<Answer> {
     const held = await this.get();
     try {
       return await attempt(held);
     } catch (error) {
-      const others = await this.after(error, held);
+      const others = await this.renewAfter(error, held);
       if (others === null) throw error;
       return attempt(others);
     }
   }
 
-  /** While the current session is valid a refresh neither delays nor fails a request. */
+  /** The current session. While it is valid, a refresh neither delays nor fails a request. */
   async get(): Promise<Session> {
-    const held = this.#held;
-    if (held === null) return this.#ask(false);
+    const held = this.#session;
+    if (held === null) return this.#fetch(false);
     const left = (held.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - this.#clock();
-    if (left <= 0) return this.#ask(false);
+    if (left <= 0) return this.#fetch(false);
     // A failed refresh is retried after the pause; the session is still valid.
-    if (left < REFRESH_BEFORE_MS && this.#isDue(this.#askedAt, REFRESH_PAUSE_MS))
-      this.#ask(false).catch(() => undefined);
+    if (left < REFRESH_BEFORE_MS && this.#isDue(this.#fetchedAt, REFRESH_PAUSE_MS))
+      this.#fetch(false).catch(() => undefined);
     return held;
   }
 
-  /** As `get`, for one request: the SDK keeps a session until the last minutes before it expires, so that it gets one that has expired. */
+  /** Like `get`, for one request: marked as expired, so that the SDK does not cache the session. */
   async getOnce(): Promise<Session> {
     return { ...(await this.get()), expiration: new Date(0) };
   }
 
   /**
-   * After a request failed: credentials other than it was signed with, or null when its failure has another cause or no others are
-   * known yet. Keys in a file have no expiry that announces a rotation. Any number of refused requests share one question to the provider,
-   * and ask again no sooner than `RENEWAL_PAUSE_MS` later.
+   * Credentials other than those that a failed request was signed with, or null when the failure has another cause or no others are known
+   * yet. Keys in a file have no expiry that announces a rotation. All refused requests share one call of the provider, which is repeated
+   * after `RENEWAL_PAUSE_MS` at the earliest.
    */
-  async after(error: unknown, refused: SigningKeyHolder): Promise<SigningKeyHolder | null> {
+  async renewAfter(error: unknown, refused: SigningKeyHolder): Promise<SigningKeyHolder | null> {
     if (!isRefusal(asFailure(error))) return null;
     // A request that was signed before the last renewal needs no other.
     if (!this.#hasOthers(refused)) {
       if (this.#isDue(this.#renewedAt, RENEWAL_PAUSE_MS)) {
         this.#renewedAt = this.#clock();
-        this.#ask(true).catch(() => undefined);
+        this.#fetch(true).catch(() => undefined);
       }
       await this.#pending?.catch(() => undefined);
     }
-    return this.#hasOthers(refused) ? this.#held : null;
+    return this.#hasOthers(refused) ? this.#session : null;
   }
 
   #hasOthers(refused: SigningKeyHolder): boolean {
-    const held = this.#held;
+    const held = this.#session;
     return (
       held !== null &&
       (held.accessKeyId !== refused.accessKeyId ||
@@ -97,11 +97,11 @@ export class CredentialChain {
     return Math.abs(this.#clock() - last) >= pause;
   }
 
-  #ask(forceRefresh: boolean): Promise<Session> {
-    this.#askedAt = this.#clock();
+  #fetch(forceRefresh: boolean): Promise<Session> {
+    this.#fetchedAt = this.#clock();
     this.#pending ??= this.#provider({ forceRefresh })
       .then((session) => {
-        this.#held = session;
+        this.#session = session;
         return session;
       })
       .finally(() => {
@@ -123,7 +123,7 @@ const REFUSALS = new Set([
   'TokenRefreshRequired',
   'UnrecognizedClientException',
 ]);
-/** An answer to HEAD has no code; AWS answers 400 to an expired session there. */
+/** Codes that stand for a missing one: an answer to HEAD has no code. AWS answers it with 400 for an expired session. */
 const WITHOUT_CODE = new Set(['no error code', 'Unknown', 'UnknownError', 'Forbidden', '400', '401', '403']);
 
 function isRefusal({ status, code }: S3Failure): boolean {
@@ -132,7 +132,7 @@ function isRefusal({ status, code }: S3Failure): boolean {
 }
 
 /**
- * The session of the AWS chain: environment, shared files, web identity, metadata services. An error names what each of them lacks.
+ * The credentials of the AWS chain: environment, shared files, web identity, metadata services. An error names what each of them lacks.
  *
  * @param clientConfig for the requests of the chain to a token service
  */
@@ -145,9 +145,9 @@ export function createCredentialChain(clientConfig: DefaultProviderInit['clientC
   };
   const provider = defaultProvider({
     clientConfig,
-    // The loader of shared files remembers what it has read for the life of the process.
+    // Otherwise the loader caches shared files for the life of the process.
     ignoreCache: true,
-    // What a provider lacks is only logged when the chain goes on to the next.
+    // The chain only logs what a provider lacks before it tries the next one.
     logger: { debug, info: ignore, warn: ignore, error: ignore },
   });
   return new CredentialChain(async (options) => {
@@ -161,8 +161,8 @@ export function createCredentialChain(clientConfig: DefaultProviderInit['clientC
 }
 
 /**
- * A provider's error is not an S3 response, whatever its own status (a token service's 404 must not make an object missing). With status
- * null it is retried: a metadata service that is away for a moment fails in the same way as one that does not exist.
+ * A provider's error is not an S3 response, whatever its own status (a token service's 404 must not make an object missing). Status null
+ * makes it retried: a metadata service that is briefly unavailable fails like one that does not exist.
  */
 function credentialsFailure(error: unknown, lacks: string): S3Failure {
   const { message } = error as { message?: unknown };

@@ -5,11 +5,11 @@ import type { S3Bucket } from './bucket/s3-bucket.js';
 import { withRetries } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 
-/** The most keys that S3 puts into a page. */
+/** Maximum number of keys in a page of S3. */
 const PAGE = 1000;
 
 const UNORDERED = 'its listings are not in the order of keys';
-const NOT_BEHIND = 'its listings do not begin behind a key (StartAfter)';
+const IGNORES_START = 'its listings do not begin behind a key (StartAfter)';
 
 /** Lists the objects below a prefix, to the last page or the limit. */
 export async function* listObjects(
@@ -33,7 +33,7 @@ export async function* listObjects(
   for await (const page of pages(bucket, prefix, input, signal)) {
     for (const object of page.Contents ?? []) {
       const key = ownKey(bucket, page, object.Key);
-      if (last === null) assertAscends(prefix, startAfter, key, NOT_BEHIND);
+      if (last === null) assertAscends(prefix, startAfter, key, IGNORES_START);
       else assertAscends(prefix, last, key);
       last = key;
       if (direct && key.includes('/', prefix.lastIndexOf('/') + 1)) continue;
@@ -95,9 +95,9 @@ async function* pages(
   } while (token);
 }
 
-/** The probe at the start saw that it does; an upgrade of the server, or a proxy, can end it. */
+/** Throws for a key out of order. The probe at start has checked that, but a server upgrade or a proxy can change it. */
 function assertAscends(prefix: string, before: string, key: string, fault = UNORDERED): void {
-  // Foreign keys beyond U+D7FF can be in UTF-16 order: it differs in those alone.
+  // `key < before` compares UTF-16, which differs from the order of bytes only beyond U+D7FF.
   if (key < before && compareKeys(key, before) < 0) throw new UnorderedListingError(prefix, fault);
 }
 

@@ -26,8 +26,8 @@ const DELETES_AT_ONCE = 16;
 
 /**
  * Removes objects, old versions and delete markers below a folder. Lists versions instead of objects, which costs
- * the same request in a bucket without versioning. A delete marker stays as long as a version of its key does: without it
- * the version would be the object again.
+ * the same request in a bucket without versioning. A delete marker is kept as long as a version of its key is kept: without
+ * it the version would become the object again.
  */
 export async function* purgeObjects(bucket: S3Bucket, folder: string): AsyncGenerator<PurgedObject> {
   const limit = pLimit(DELETES_AT_ONCE);
@@ -50,7 +50,7 @@ export async function* purgeObjects(bucket: S3Bucket, folder: string): AsyncGene
   await Promise.all(removable.map((marker) => limit(() => removeVersion(bucket, marker))));
 }
 
-/** Keys below a folder, also those with only old versions left. */
+/** Keys below a folder, including those with only old versions left. */
 export async function* tracedKeys(bucket: S3Bucket, folder: string): AsyncGenerator<string> {
   try {
     for await (const versions of versionPages(bucket, folder)) for (const { key } of versions) yield key;
@@ -60,7 +60,7 @@ export async function* tracedKeys(bucket: S3Bucket, folder: string): AsyncGenera
   }
 }
 
-/** The server does not list versions: the right is missing, or it has none. */
+/** The server does not list versions: the permission is missing, or it has no versions. */
 class VersionsUnknown extends Error {
   readonly failure: S3Failure;
 
@@ -98,7 +98,7 @@ async function* versionPages(bucket: S3Bucket, folder: string): AsyncGenerator<V
   }
 }
 
-/** A listing takes the name of an object as the beginning of names. */
+/** Whether a listed key belongs to the place: a listing treats the name of an object as a prefix. */
 function isWithin(key: string, place: string): boolean {
   return place.endsWith('/') || key === place;
 }
@@ -131,7 +131,7 @@ async function listVersions(
 async function purgeVersion(bucket: S3Bucket, version: Version): Promise<PurgedObject> {
   const { key, size, isLatest, versionId } = version;
   const what = isLatest ? 'object' : 'version';
-  // Without versioning this is the object itself, for which the right to remove versions is not needed.
+  // Without versioning this is the object itself, which can be deleted without the permission for versions.
   if (isLatest && versionId === 'null') {
     await deleteObject(bucket, key);
     return { key, size, what, kept: null };
@@ -142,7 +142,7 @@ async function purgeVersion(bucket: S3Bucket, version: Version): Promise<PurgedO
   return { key, size, what, kept };
 }
 
-/** False when the server refuses it. */
+/** Removes a version; false when the server refuses it. */
 async function removeVersion(bucket: S3Bucket, { key, versionId }: Version): Promise<boolean> {
   const input = { ...located(bucket, key), VersionId: versionId };
   try {
@@ -156,7 +156,7 @@ async function removeVersion(bucket: S3Bucket, { key, versionId }: Version): Pro
   }
 }
 
-/** HEAD shows retention and legal hold to those who may read them. */
+/** HEAD shows retention and legal hold, if permissions allow it. */
 async function whyKept(bucket: S3Bucket, { key, versionId }: Version): Promise<KeptObject> {
   const input = { ...located(bucket, key), VersionId: versionId };
   const head = await withRetries(bucket.limits.retry, () =>
@@ -167,7 +167,7 @@ async function whyKept(bucket: S3Bucket, { key, versionId }: Version): Promise<K
   return until === undefined ? { reason: 'denied', until: null } : { reason: 'retention', until };
 }
 
-/** Without a listing of versions the objects can be deleted, but their versions stay where there are some. */
+/** Deletes the current objects where versions cannot be listed; any old versions remain. */
 async function* purgeCurrent(
   bucket: S3Bucket,
   folder: string,

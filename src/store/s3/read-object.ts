@@ -84,7 +84,7 @@ function infoOf(operation: string, key: string, headers: IncomingHttpHeaders): O
   };
 }
 
-/** The headers are there for those who may read them. */
+/** The lock of an object; the headers are present only if permissions allow it. */
 function lockOf(legalHold?: string, retainUntil?: string): { readonly lock?: KeptObject } {
   if (legalHold === 'ON') return { lock: { reason: 'legal-hold', until: null } };
   const until = new Date(retainUntil ?? 0);

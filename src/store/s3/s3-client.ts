@@ -12,7 +12,7 @@ import type { SigningKeyHolder } from './wire/s3-signer.js';
 import { storeConnect } from './wire/store-connect.js';
 import { KEEP_ALIVE_MS } from './wire/store-pool.js';
 
-/** Milliseconds without data after which an answer's body counts as broken. */
+/** Milliseconds without data after which the body of an answer counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 /** `S3Settings` with every default in place. */
@@ -42,12 +42,12 @@ export function s3Limits(settings: S3Settings, closing?: AbortSignal): S3Limits 
 
 interface SdkClient {
   readonly client: S3Client;
-  /** What its requests are signed with. */
+  /** Credentials that requests are signed with. */
   readonly credentials: SigningKeyHolder | CredentialChain;
 }
 
 /**
- * The SDK's client, for everything but bodies: control of uploads, listings, heads. Makes one attempt; `withRetries`
+ * The SDK's client, for everything but bodies: control of uploads, listings, deletions. It makes one attempt; `withRetries`
  * retries by the same rules as for other requests.
  *
  * The SDK's defaults do not fit: no time-out, or one that only warns; checksums that several compatible servers reject;
@@ -56,7 +56,7 @@ interface SdkClient {
 export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): SdkClient {
   const { endpoint } = settings;
   const { maxSockets } = limits;
-  // Without a time-out Node's agent keeps an idle connection until the server closes it, which could meet a request on its way.
+  // Without a time-out Node's agent keeps an idle connection until the server closes it, possibly while a request is being sent.
   const kept = { keepAlive: true, timeout: KEEP_ALIVE_MS, maxSockets };
   const agents = httpAgents(storeConnect(settings, limits.connectTimeoutMs), kept);
   const config: S3ClientConfig = {
@@ -95,7 +95,7 @@ function sendWithEveryRequest(client: S3Client, header: string, value: string): 
       (args.request as { headers: Record<string, string> }).headers[header] = value;
       return next(args);
     },
-    // Before the signature, which covers it.
+    // Added before signing, so that the signature covers it.
     { step: 'build', name: 'sendWithEveryRequest' },
   );
 }
@@ -106,7 +106,7 @@ function fixedKeys({ accessKeyId, secretAccessKey, sessionToken }: S3Settings) {
   return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
 }
 
-/** A listing of a thousand keys takes less than 2 MiB; a longer answer is not S3's. */
+/** Upper bound of an answer: a listing of a thousand keys takes less than 2 MiB, so a longer answer is not S3's. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 interface SdkAnswer {
@@ -115,7 +115,7 @@ interface SdkAnswer {
   body: Readable;
 }
 
-/** Checks every answer before the SDK parses it, which would read a web page as an empty listing. */
+/** Checks every answer before the SDK parses it: the SDK would read a web page as an empty listing. */
 function checkAnswers(client: S3Client, answers: AnswerCheck): void {
   client.middlewareStack.add(
     (next, context) => async (args) => {
@@ -144,7 +144,7 @@ async function wholeText(body: Readable): Promise<Buffer> {
 
 const SET_REGION = 'set store.s3.region (TR_S3_REGION, or AWS_REGION) to the region of the bucket';
 
-/** Where requests for keys of the bucket go; `path` ends in `/` and is already encoded. */
+/** Address of a bucket; `path` ends in `/` and is encoded. */
 export interface BucketAddress {
   readonly origin: string;
   readonly host: string;
@@ -161,7 +161,7 @@ export async function bucketAddress(
   limits: S3Limits,
   bucket: string,
 ): Promise<BucketAddress> {
-  // The real credentials may need the network, and opening a store must not wait for them.
+  // Dummy credentials: the real ones may need the network, and opening a store must not wait for them.
   const unsigned = { ...settings, accessKeyId: 'none', secretAccessKey: 'none' };
   const { client } = createS3Client(unsigned, limits, createAnswerCheck());
   try {

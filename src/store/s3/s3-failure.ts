@@ -2,7 +2,7 @@ import { systemClock } from '../../lib/time/clock.js';
 import { parseRetryAfter, type RetryRules, retryAfter } from '../../lib/time/retry.js';
 
 /**
- * A failed request. `status` is null without an answer of S3. Then, and after a 5xx, the request may have taken effect.
+ * A failed request. `status` is null when S3 did not answer. Then, and after a 5xx, the request may have taken effect.
  */
 export class S3Failure extends Error {
   readonly status: number | null;
@@ -145,7 +145,7 @@ export function asFailure(error: unknown): S3Failure {
   );
 }
 
-/** Whether the condition of a write did not hold. MinIO answered 304 until April 2024, as to a conditional read. */
+/** Whether the condition of a write did not hold. MinIO answered 304 until April 2024. */
 export function isConditionFailed(status: number | null): boolean {
   return status === 412 || status === 304;
 }
@@ -155,9 +155,9 @@ export interface S3RetryPolicy {
   readonly retries: number;
   /** Upper bound of the first pause; doubles with every attempt up to `MAX_DELAY_MS`. */
   readonly delayMs: number;
-  /** No attempt begins later than this after the first, and none after a time-out that another one of its length would exceed. */
+  /** No attempt begins later than this after the first. After a time-out none begins that would exceed this if it timed out as well. */
   readonly deadlineMs: number;
-  /** Aborted once the store is closed: nothing is repeated any more. */
+  /** Aborted when the store is closed; then nothing is retried. */
   readonly closing?: AbortSignal;
 }
 
@@ -171,7 +171,7 @@ interface S3RetryOptions {
 }
 
 /**
- * Repeats a request until it succeeds, fails for good, or attempts or time are spent.
+ * Retries a request until it succeeds, fails permanently, or attempts or time are exhausted.
  *
  * @throws S3Failure of the last attempt
  */
@@ -193,7 +193,7 @@ export async function withRetries<T>(
 const TIME_OUT = /timeout|timedout/i;
 
 /**
- * When and how often requests are repeated, for one of them. A server's Retry-After is the least pause.
+ * Retry rules of one request. A server's Retry-After is the minimum pause.
  *
  * @param startedAt of the first attempt, in milliseconds of `performance.now`
  */
@@ -211,7 +211,7 @@ export function s3RetryRules(
       if (delay === null || closing?.aborted || !worthwhile(failure)) return null;
       const pause = Math.max(delay, failure.retryAfterMs ?? 0);
       const now = performance.now();
-      // A store that is silent stays so: the sender waits for an answer.
+      // After a time-out the next attempt will most likely take as long, and the sender waits for an answer.
       const expected = TIME_OUT.test(failure.code) ? now - begun : 0;
       begun = now + pause;
       return begun + expected > deadline ? null : pause;

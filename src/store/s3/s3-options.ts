@@ -1,6 +1,6 @@
 import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
 
-/** Settings of an S3 store besides bucket and prefix; everything left out or null takes its default. */
+/** Settings of an S3 store besides bucket and prefix; absent and null settings have their defaults. */
 export interface S3Settings {
   /** URL of a compatible server; default: AWS S3 of the region. */
   readonly endpoint?: string | null | undefined;
@@ -13,8 +13,8 @@ export interface S3Settings {
   readonly secretAccessKey?: string | null | undefined;
   readonly sessionToken?: string | null | undefined;
   /**
-   * How bodies are protected in transit. `sha256` signs the hash of every body, which every S3 checks. `crc32` sends
-   * `x-amz-checksum-crc32`, which AWS stores with the object, and over https leaves the payload unsigned, which costs less
+   * How bodies are protected in transit. `sha256` signs the hash of every body, which every S3 server checks. `crc32` sends
+   * `x-amz-checksum-crc32`, which AWS stores with the object, and leaves the payload unsigned over https, which costs less
    * CPU. Default `sha256`.
    */
   readonly checksum?: S3ChecksumMode | undefined;
@@ -33,19 +33,19 @@ export interface S3Settings {
    * `native`.
    */
   readonly conditionalWrites?: 'native' | 'emulated' | undefined;
-  /** File with the certificates, in PEM, that the server's is checked with instead of Node's. Default: Node's. */
+  /** File with trusted certificates in PEM. Default: those of Node. */
   readonly caBundle?: string | null | undefined;
   /** Proxies that connections go through. Default: none. */
   readonly proxies?: ProxySettings | undefined;
   /** Milliseconds to a connected socket. Default 3,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Milliseconds that one attempt may take; of a body over 1 MiB, that the connection may take for each MiB. Default 15,000. */
+  /** Milliseconds for one attempt; for a body over 1 MiB: for each MiB to be accepted by the connection. Default 15,000. */
   readonly requestTimeoutMs?: number | undefined;
   /** Milliseconds that one attempt to send a part, or another body over 1 MiB, may take. Default 60,000. */
   readonly partTimeoutMs?: number | undefined;
   /** Further attempts after the first. Default 4. */
   readonly retries?: number | undefined;
-  /** Milliseconds before the first retry, or down to half of that at random; doubles each time. Default 200. */
+  /** Upper bound of the pause before the first retry, in milliseconds; doubles each time, and half of it is random. Default 200. */
   readonly retryDelayMs?: number | undefined;
   /** Milliseconds after which no further attempt begins. Default 45,000. */
   readonly retryDeadlineMs?: number | undefined;
@@ -61,14 +61,14 @@ export interface S3StoreOptions {
   readonly settings: S3Settings;
   /** Id that the marker must have; null: any. */
   readonly id?: string | null;
-  /** Called with what an operator should know although nothing failed; once for each. */
+  /** Called once for each message for the operator that is no failure. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-/** Object Lock: nobody can remove a version before its time, in mode `COMPLIANCE` not even the account's owner. */
+/** Object Lock: a version cannot be removed before its time, in mode `COMPLIANCE` not even by the account's owner. */
 export interface S3Lock {
   readonly mode: 'GOVERNANCE' | 'COMPLIANCE';
-  /** From the write on. */
+  /** Days after the write. */
   readonly days: number;
   /** Folders of keys that are locked besides artefacts, each ending in `/`. */
   readonly folders: readonly string[];

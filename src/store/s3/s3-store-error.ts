@@ -82,11 +82,11 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
 
 const CONDITIONS_BY_STATUS: Readonly<Record<number, StoreCondition>> = { 403: 'denied', 507: 'full' };
 
-/** Without an answer nothing was refused. */
+/** Condition of the whole store that a failure shows. A request without an answer was not refused. */
 function conditionOf({ code, status }: S3Failure): StoreCondition | null {
   const named = CONDITIONS[code];
   if (named !== undefined) return named;
-  // This process is short of connections; the store may be well.
+  // This process lacks connections; the store itself may work.
   if (code === 'PoolTimeout') return null;
   if (status === null) return 'unreachable';
   return NO_CODE.has(code) || code === 'Forbidden' ? (CONDITIONS_BY_STATUS[status] ?? null) : null;
@@ -118,7 +118,7 @@ export function s3StoreError(operation: string, key: string, error: unknown): St
   });
 }
 
-/** What AWS says of a write without a checksum to a bucket that locks every new object; its code is InvalidRequest. */
+/** AWS's message for a write without a checksum to a bucket that locks every new object; its code is InvalidRequest. */
 const CHECKSUM_WANTED = /Content-MD5|x-amz-checksum/i;
 const LOCKED =
   'the bucket locks new objects and takes none without a checksum: set store.s3.checksum to crc32 (docs/stores.md, "Versioning and Object Lock")';

@@ -26,7 +26,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
   const bucket = await openBucket(options);
   let closed: Promise<void> | null = null;
 
-  /** A write whose answer was lost ends in `exists`, and the caller reads back: nothing is ever overwritten. */
+  /** With `ifAbsent`, a retry after a lost answer results in `exists`, and the caller reads back. */
   function putWith(operation: 'create' | 'replace', { ifAbsent }: { readonly ifAbsent: boolean }) {
     return async (key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult> => {
       assertKey(operation, key);
@@ -66,7 +66,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 
     async prove(key, content) {
       const headers = { contentType: 'text/plain', metadata: {}, content };
-      // Emulated, an object that exists is found by a HEAD, which does not prove that it could be written.
+      // Emulated `create` finds an existing object by a HEAD, which does not prove that it could be written.
       const result = await (isEmulated ? replace : create)(key, Buffer.alloc(0), headers);
       await headObject(bucket, key);
       return result;
@@ -168,7 +168,7 @@ function putRequest(
   };
 }
 
-/** The marker of a store in a bucket, which a file store has at its root. */
+/** The marker object that identifies a store in a bucket. */
 function createS3Marker(
   store: Pick<ObjectStore, 'location' | 'read' | 'create'>,
   pinned: string | null,
@@ -185,7 +185,7 @@ function createS3Marker(
     async begin() {
       const before = await identity();
       if (before !== null) return before;
-      // Another process may do the same: the first one wins.
+      // Another process may do the same concurrently: the first write wins.
       await store.create(
         BUCKET_MARKER,
         Buffer.from(`${JSON.stringify({ store: randomUUID() })}\n`),

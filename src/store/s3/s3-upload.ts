@@ -27,7 +27,7 @@ import {
   taggingOf,
 } from './wire/object-headers.js';
 
-/** AWS's default is a checksum of the checksums of the parts, which says nothing without the sizes of the parts. */
+/** AWS's default is a checksum of the part checksums, which cannot be checked without the sizes of the parts. */
 const WHOLE_OBJECT = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' } as const;
 
 /** A part that the store has. */
@@ -40,8 +40,8 @@ interface SentPart {
 }
 
 /**
- * Begins a multipart upload at once rather than with the first part: a store that refuses does so before the body is
- * received, and every part and the abort have the upload's id.
+ * Begins a multipart upload immediately and not with the first part: a store that refuses does so before the body is
+ * received, and all parts and the abort have the upload's id.
  */
 export async function startS3Upload(
   bucket: S3Bucket,
@@ -58,7 +58,7 @@ export async function startS3Upload(
   }
 }
 
-/** The upload's id, and the type of its checksum as far as the server names it. Throws as the SDK does, and `StoreError`. */
+/** Begins an upload. Resolves to its id, and to its type of checksum if the server names it. Throws SDK errors, and `StoreError`. */
 export async function beginS3Upload(
   bucket: S3Bucket,
   key: string,
@@ -87,7 +87,7 @@ export async function beginS3Upload(
   return { uploadId: UploadId, checksumType: ChecksumType };
 }
 
-/** @param isWhole whether the server compares the CRC-32 of the whole object when it completes it */
+/** @param isWhole whether the server checks the CRC-32 of the whole object on completion */
 function createPendingUpload(bucket: S3Bucket, upload: UploadAddress, isWhole: boolean): PendingUpload {
   const stop = new AbortController();
   const parts: Promise<SentPart>[] = [];
@@ -172,8 +172,8 @@ function wholeCrc32(parts: readonly SentPart[]): string {
 
 /**
  * Completes on the condition that no object exists at the key. 412 is final. After a 409 the whole upload would have to be
- * repeated, which only the sender can do. When no answer came, or the upload is missing because an earlier attempt
- * succeeded without an answer, a HEAD of the key decides.
+ * repeated, which only the sender can do. When there was no answer, or the upload is missing because an earlier attempt
+ * succeeded without one, a HEAD of the key decides.
  */
 async function completeUpload(
   bucket: S3Bucket,
@@ -209,7 +209,7 @@ async function completeUpload(
   }
 }
 
-/** Whether the server may have completed it nevertheless. */
+/** Whether the server may have completed the upload nevertheless. */
 function isInDoubt(failure: S3Failure): boolean {
   return isRetryable(failure) || isMissing(failure);
 }

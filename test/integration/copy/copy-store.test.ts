@@ -5,7 +5,7 @@ import { type CopyOptions, copyStore } from '../../../src/operations/actions/cop
 import { copyFault } from '../../../src/operations/actions/copy/copy-target.js';
 import type { ObjectHeaders, ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
-import { readCopyMark, serveCopy } from '../../../src/store/probe/copy-mark.js';
+import { markCopyServed, readCopyMark } from '../../../src/store/probe/copy-mark.js';
 import { type FaultProxy, startFaultProxy } from '../../support/store/fault-proxy.js';
 import { partialListings } from '../../support/store/partial-listings.js';
 import type { S3StandIn } from '../../support/store/s3-stand-in.js';
@@ -162,12 +162,12 @@ describe('copyStore', () => {
     expect(report).toMatchObject({ faultCount: 1, finished: false });
     expect(report.faults[0]?.key).toMatch(/^jobs\/j1\/data/);
     expect((await readCopyMark(folder))?.finishedAt).toBeNull();
-    await expect(serveCopy(folder)).rejects.toThrow(/unfinished copy of s3:.*run copy-store again/);
+    await expect(markCopyServed(folder)).rejects.toThrow(/unfinished copy of s3:.*run copy-store again/);
     expect(await run({ from: to, to: folder, acceptMissing: true })).toMatchObject({
       there: 2,
       finished: true,
     });
-    await serveCopy(folder);
+    await markCopyServed(folder);
     await folder.close();
   });
 
@@ -317,7 +317,7 @@ describe('copyFault', () => {
     expect(await fault()).toBeNull();
     await run();
     expect(await fault()).toBeNull();
-    await serveCopy(to);
+    await markCopyServed(to);
     expect(await fault()).toMatch(/was served since it was copied/);
   });
 

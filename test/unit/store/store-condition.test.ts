@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { fileStoreError } from '../../../src/store/file/file-errors.js';
 import { StoreError, StoreGoneError } from '../../../src/store/object-store.js';
-import { impatientStore } from '../../../src/store/probe/impatient-store.js';
+import { boundedStore } from '../../../src/store/probe/bounded-store.js';
 import { conditionOf, isRefusal } from '../../../src/store/store-condition.js';
 import { adviceOf, remedyOf } from '../../../src/store/store-remedies.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
@@ -51,7 +51,7 @@ describe('the condition of the store, by a failed call', () => {
 
   it('of a call that does not end in time is that the store is unreachable', async () => {
     const hanging = createMemoryStore(() => new Promise<void>(() => {}));
-    const error = await impatientStore(hanging, 5)
+    const error = await boundedStore(hanging, 5)
       .head('k')
       .catch((thrown: unknown) => thrown);
     expect(conditionOf(error)).toBe('unreachable');

@@ -41,8 +41,8 @@ export function createFileMeta(root: string, folders: FileFolders, options: { fs
     readOwn: (key: string, inode: bigint) => readHeaders(`${stem(key)}#${inode}.json`),
 
     /**
-     * The only headers at `key`, whatever their inode, because a restored backup has new inodes. Null when there are
-     * several: which of them are the object's is unknown.
+     * The only headers at `key`, for any inode, because a restored backup has new inodes. Null when there are
+     * several, because it is unknown which belong to the object.
      */
     async readRestored(key: string): Promise<ObjectHeaders | null> {
       const path = await names.findOnlyOne(stem(key));

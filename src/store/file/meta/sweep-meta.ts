@@ -14,10 +14,10 @@ interface SweepPlace {
 }
 
 /**
- * Removes orphaned metadata: of objects that never became visible, were replaced or were deleted while the process
- * died. Keeps the only metadata of an object, whatever its inode, because a restored backup has new inodes. Age counts
- * from the last change of the inode (ctime), which a restore resets: metadata restored before its objects stays. A folder that cannot be
- * read keeps no other from it: throws the first `StoreError` in the end.
+ * Removes orphaned metadata, whose objects never became visible, or were replaced or deleted while the process died. Keeps the only
+ * metadata of an object, for any inode, because a restored backup has new inodes. Age counts from the last change of the inode (ctime),
+ * which a restore resets, so that metadata restored before its objects is kept. An unreadable folder does not stop the sweep; the first
+ * `StoreError` is thrown at the end.
  */
 export async function sweepMeta(place: SweepPlace, folder = ''): Promise<void> {
   const entries = await opendir(join(place.metaRoot, folder)).catch(ifAbsent(null));
@@ -28,7 +28,7 @@ export async function sweepMeta(place: SweepPlace, folder = ''): Promise<void> {
     work.catch((error: unknown) => {
       first ??= fileStoreError('sweep', at, error);
     });
-  // `readdir` would hold the names of a million jobs at once. Their folders hold no more files than a job has artefacts.
+  // Not `readdir`, which would hold the names of a million jobs. Each job's own folder has few files.
   for await (const entry of entries) {
     const at = join(folder, entry.name);
     if (entry.isDirectory()) await attempt(at, sweepMeta(place, at));

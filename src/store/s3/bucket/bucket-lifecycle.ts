@@ -4,15 +4,15 @@ import { asFailure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import { createAnswerCheck } from '../wire/answer-check.js';
 
-/** What the lifecycle rules of a bucket do, for messages; the receiver never decides by them. */
+/** Effects of a bucket's lifecycle rules, for messages only. */
 export interface BucketLifecycle {
   /** Whether a rule aborts incomplete uploads below the prefix, or why that is unknown. */
   readonly endsIncompleteUploads: boolean | { readonly unknown: string };
-  /** Days after which a rule ends an object; null for never. Null itself when the rules are unknown. */
+  /** Days after which a rule expires an object; null for never. Null itself when the rules are unknown. */
   readonly daysUntilEnd: ((key: string, tags: Readonly<Record<string, string>>) => number | null) | null;
 }
 
-/** Needs a permission that the receiver itself does not. Never throws. */
+/** Reads the lifecycle rules. Needs a permission that the receiver otherwise does not need. Never throws. */
 export async function readLifecycle({
   bucket,
   prefix,
@@ -55,7 +55,7 @@ export function endsIncompleteUploads(rules: readonly LifecycleRule[], prefix: s
   });
 }
 
-/** Days after which a rule ends an object of any size; the fewest, as S3 decides. Null: no rule ends it. */
+/** Days after which a rule expires an object of any size; the lowest number, as S3 decides. Null: no rule expires it. */
 export function daysUntilEnd(
   rules: readonly LifecycleRule[],
   key: string,

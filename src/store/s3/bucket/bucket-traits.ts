@@ -8,7 +8,7 @@ import type { StoreTraits } from '../../object-store.js';
 import { asFailure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 
-/** Needs permissions that the receiver itself does not. Never throws. */
+/** Reads properties of a bucket. Needs permissions that the receiver otherwise does not need. Never throws. */
 export async function bucketTraits(
   client: S3Client,
   bucket: string,
@@ -37,7 +37,7 @@ export async function bucketTraits(
   };
 }
 
-/** AWS has the first for every bucket without it; others answer that they do not know it. */
+/** Codes for a bucket without Object Lock: AWS's, and that of other servers. */
 const WITHOUT_LOCK = new Set(['ObjectLockConfigurationNotFoundError', 'NoSuchObjectLockConfiguration']);
 
 function inWords(retention: DefaultRetention | undefined): string | null {

@@ -7,7 +7,7 @@ import { storeConnect } from '../wire/store-connect.js';
 
 export type S3Bucket = Awaited<ReturnType<typeof openBucket>>;
 
-/** A bucket and what all operations on it share. */
+/** Opens a bucket, with the clients and settings that all operations on it share. */
 export async function openBucket(options: S3StoreOptions) {
   const { bucket, prefix, settings, onNotice } = options;
   const closing = new AbortController();
@@ -35,7 +35,7 @@ export async function openBucket(options: S3StoreOptions) {
     prefix,
     settings,
     limits,
-    /** Ends connections; requests that are under way fail, and are not repeated. */
+    /** Ends connections; requests in flight fail, and are not retried. */
     async close(): Promise<void> {
       closing.abort();
       await sender.close().finally(() => client.destroy());

@@ -5,28 +5,28 @@ import type { ServerClock } from './s3-signer.js';
 export interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** Null for a body that is not text of the protocol: that of an object, or of an answer to HEAD. */
+  /** Null for the body of an object or of an answer to HEAD, which is no text of the protocol. */
   readonly text: string | null;
 }
 
-/** What a successful answer to an operation has. Source: Amazon S3 API Reference, "Response Syntax" of each. */
-interface Promised {
+/** Shape of a successful answer to an operation. Source: Amazon S3 API Reference, "Response Syntax" of each. */
+interface ExpectedAnswer {
   readonly statuses: readonly number[];
   readonly headers: readonly string[];
-  /** Root element of the body; null for operations whose answer has no body of its own, `any` where a document may come. */
+  /** Root element of the body; null for an answer without a document, `any` where a document is optional. */
   readonly root: string | null | 'any';
 }
 
-/** Compatible servers answer other statuses than S3's; all of these say that it is done. A write may not be accepted for later. */
-const WRITTEN: Promised = { statuses: [200, 201], headers: ['etag'], root: null };
-/** S3 answers 204. What was only accepted (202) shows in the next look of an erasure. */
-const REMOVED: Promised = { statuses: [200, 202, 204], headers: [], root: 'any' };
+/** Compatible servers use other statuses than S3; all of these mean success. 202 is no success of a write: it may happen later. */
+const WRITTEN: ExpectedAnswer = { statuses: [200, 201], headers: ['etag'], root: null };
+/** S3 answers 204. After a 202 the next pass of an erasure shows whether the object is gone. */
+const REMOVED: ExpectedAnswer = { statuses: [200, 202, 204], headers: [], root: 'any' };
 
-function document(root: string): Promised {
+function document(root: string): ExpectedAnswer {
   return { statuses: [200, 201, 202], headers: [], root };
 }
 
-const PROMISED: Readonly<Record<string, Promised>> = {
+const EXPECTED: Readonly<Record<string, ExpectedAnswer>> = {
   PutObject: WRITTEN,
   UploadPart: WRITTEN,
   UploadPartCopy: document('CopyPartResult'),
@@ -46,12 +46,12 @@ const PROMISED: Readonly<Record<string, Promised>> = {
   GetObjectLockConfiguration: document('ObjectLockConfiguration'),
 };
 
-/** Every answer of S3 has one, and those of most compatible servers. */
+/** Header of every answer of S3 and of most compatible servers. */
 const REQUEST_ID = 'x-amz-request-id';
 
 export type AnswerCheck = ReturnType<typeof createAnswerCheck>;
 
-/** An answer that may be the store's; whether the request took effect has to be looked up. */
+/** An answer that may be the store's; the caller has to look up whether the request took effect. */
 export class DoubtfulAnswer extends S3Failure {
   readonly answer: ReceivedAnswer;
 
@@ -66,20 +66,20 @@ export class DoubtfulAnswer extends S3Failure {
  * Distinguishes the store's answers from those of a proxy in between: a maintenance page with status 200 would make a
  * missing object durable, and an error page with status 404 would make an existing one missing.
  *
- * From the first request id on, answers without one are rejected, and a write with the id of an earlier one, which an answer to
- * another request has when answers are shifted on a connection. When an answer that is certainly the store's breaks the rule (two gateways
- * that answer in turn, an upgrade), it ends for good: it must not take the store out of service.
+ * After the first answer with a request id, answers without one are rejected, and so are answers to writes that repeat an id: on a
+ * connection with shifted answers they belong to another request. When an answer that is certainly the store's breaks this rule (two
+ * alternating gateways, an upgrade), the rule is dropped for good, because it must not take the store out of service.
  *
- * @param expectedOwner named in refusals, because S3 does not say that the bucket is another account's
- * @param onNotice called once with a message, when answers without a request id are accepted again
- * @param clock takes the time of each answer that passes
+ * @param expectedOwner named in refusals, because S3 does not say that the bucket belongs to another account
+ * @param onNotice called once with a message when answers without a request id are accepted again
+ * @param clock receives the time of each accepted answer
  */
 export function createAnswerCheck(
   expectedOwner: string | null = null,
   onNotice?: (message: string) => void,
   clock?: Pick<ServerClock, 'observe'>,
 ) {
-  /** Ids of the latest writes. */
+  /** Request ids of the latest writes. */
   const ids = new Set<string>();
   let requestIds: 'not seen' | 'required' | 'optional' = 'not seen';
 
@@ -109,24 +109,24 @@ export function createAnswerCheck(
       requireRequestId(answer);
     }
     if (expectedOwner !== null && answer.status === 403) throwRefusal(answer, expectedOwner);
-    const promised = PROMISED[operation];
-    if (promised === undefined || answer.status < 200 || answer.status > 299) return;
+    const expected = EXPECTED[operation];
+    if (expected === undefined || answer.status < 200 || answer.status > 299) return;
     // S3 may send the status before the work is done, and the error afterwards in the body.
     if (answer.text?.includes('</Code>') && rootOf(answer.text) === 'Error')
       throw failureOf(answer.status, answer.text, answer.headers);
-    if (!keeps(promised, answer)) throw foreign(answer);
-    // The body proves whose answer it is.
-    const isProven = promised.root !== null && promised.root !== 'any';
+    if (!matches(expected, answer)) throw foreign(answer);
+    // The body proves that the answer is the store's.
+    const isProven = expected.root !== null && expected.root !== 'any';
     if (answer.headers[REQUEST_ID] === undefined && isProven) acceptUnidentified();
     requireRequestId(answer);
-    if (promised === WRITTEN) rejectRepeated(answer);
+    if (expected === WRITTEN) rejectRepeated(answer);
     if (answer.headers[REQUEST_ID] !== undefined && requestIds === 'not seen') requestIds = 'required';
   }
 
   return {
     /**
-     * Returns for a success of the store, and for failures, which the caller handles; with an expected owner, throws for a
-     * refusal that has a reason.
+     * Returns for a success of the store, and for failures, which the caller handles; with an expected owner, throws for
+     * AccessDenied, to name the owner.
      *
      * @throws S3Failure for the store's own error inside a 200, and, with status null, for an answer that is not the
      *   store's: the request may have taken effect
@@ -136,19 +136,19 @@ export function createAnswerCheck(
       assertAnswer(operation, answer);
       clock?.observe(answer.headers.date);
     },
-    /** Accepts answers without a request id, or with a repeated one, from now on: the store is known to send them. */
+    /** From now on accepts answers without a request id, or with a repeated one: the store is known to send them. */
     acceptUnidentified,
   };
 }
 
-/** More than the connections that write. */
+/** More than the number of writing connections. */
 const MAX_IDS = 256;
 
 const NO_LONGER_REQUIRED =
   `the store answered without ${REQUEST_ID}, which it has sent before, or repeats it (two gateways, or an upgrade?); such answers are ` +
   'accepted from now on';
 
-/** Only AccessDenied: other refusals have reasons of their own, which the SDK or the server's clock handles. */
+/** Only for AccessDenied: other refusals have other reasons, which the SDK or the clock correction handles. */
 function throwRefusal({ status, headers, text }: ReceivedAnswer, owner: string): void {
   const failure = failureOf(status, text ?? '', headers);
   if (failure.code !== 'AccessDenied') return;
@@ -157,7 +157,7 @@ function throwRefusal({ status, headers, text }: ReceivedAnswer, owner: string):
   throw new S3Failure({ status, code, requestId, retryAfterMs, serverTime, detail });
 }
 
-function keeps({ statuses, headers, root }: Promised, answer: ReceivedAnswer): boolean {
+function matches({ statuses, headers, root }: ExpectedAnswer, answer: ReceivedAnswer): boolean {
   if (!statuses.includes(answer.status)) return false;
   if (headers.some((name) => answer.headers[name] === undefined)) return false;
   if (answer.text === null) return true;

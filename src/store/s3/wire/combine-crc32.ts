@@ -4,8 +4,8 @@ const ONE = 0x80000000;
 const X8 = 0x00800000;
 
 /**
- * The CRC-32 of two byte strings in a row, from theirs. zlib has it, but Node does not export it; a second CRC over the
- * bytes would cost more than a millisecond per MiB.
+ * The CRC-32 of two concatenated byte strings, from their CRC-32s. zlib has it, but Node does not export it; a second CRC
+ * over the bytes would cost more than a millisecond per MiB.
  *
  * @param length of the second in bytes
  */
@@ -13,7 +13,7 @@ export function combineCrc32(first: number, second: number, length: number): num
   return (multiply(powerOfX8(length), first) ^ second) >>> 0;
 }
 
-/** By squaring. */
+/** Power by repeated squaring. */
 function powerOfX8(exponent: number): number {
   let result = ONE;
   let square = X8;

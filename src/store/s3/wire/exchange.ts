@@ -11,13 +11,13 @@ import type { TrackedRequest } from './store-pool.js';
 export interface WireRequest {
   readonly method: 'PUT' | 'HEAD';
   readonly path: string;
-  /** `host` has to be among them, and no header about the body's length. */
+  /** Must include `host`, and no header about the body's length. */
   readonly headers: SentHeaders;
-  /** Null for a request that has none. */
+  /** Null for a request without a body. */
   readonly body: Buffer | null;
-  /** Milliseconds to wait for a connection, and then, once more, for the whole answer. */
+  /** Milliseconds to wait for a connection, and then again for the whole answer. */
   readonly timeoutMs: number;
-  /** Milliseconds for a connection to take each `PIECE_BYTES` of a large body. */
+  /** Milliseconds for the connection to accept each `PIECE_BYTES` of a large body. */
   readonly stallMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,21 +29,21 @@ export interface WholeAnswer {
   readonly text: string;
 }
 
-/** S3 answers a write with an error document at most; a proxy's page may have no end. */
+/** Upper bound of an answer: S3 answers a write with an error document at most, but a proxy's page may be endless. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EARLY = 'success before the body was sent';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * A request and its whole answer: undici's handler of an answer, without the stream that its `request` makes of every one (S3
- * answers a write with headers alone). Once it has settled, the body is not read any more.
+ * A request and its whole answer. Uses undici's handler interface instead of `request`, which creates a stream for every answer (S3
+ * answers a write with headers only). After the exchange has settled, the body is no longer read.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** To be dispatched in a pool made by `openPool`: at once, or when a connection is free. */
+  /** Options for the `dispatch` of a pool of `openPool`, which sends the request when a connection is free. */
   readonly options: TrackedRequest;
   /**
-   * Rejects with an S3Failure without a status when there was no answer: the request may have taken effect then, except after
-   * `PoolTimeout`, when nothing of it was sent. Errors of undici and of the connection come as they are.
+   * Rejects with an S3Failure without a status when there was no answer: the request may have taken effect, except after
+   * `PoolTimeout`, when nothing was sent. Errors of undici and of the connection pass through.
    */
   readonly answer: Promise<WholeAnswer>;
   readonly #request: WireRequest;
@@ -62,8 +62,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(request: WireRequest) {
     const { method, path, signal, timeoutMs } = request;
-    // Without `reset: false` undici closes the connection after a HEAD, in case a server sends a body all the same; that ends in a
-    // parse error.
+    // Without `reset: false` undici closes the connection after a HEAD, in case a server sends a body. Such a body ends in a parse error
+    // here.
     this.options = { method, path, ...sentBody(request), reset: false };
     this.#request = request;
     this.answer = new Promise((resolve, reject) => {
@@ -79,7 +79,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** It is about to be sent. Of one that has ended in the queue, nothing is. */
+  /** The request is about to be sent. One that has settled in the queue is dropped. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isSettled) return controller.abort(new Error('ended before it was sent'));
     this.#controller = controller;
@@ -113,10 +113,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const socket = this.options.socket?.() ?? null;
     if (socket === null || this.#isSent(socket)) return this.#answer();
-    // TLS reports in the next turn of the event loop that it has sent something; undici uses the connection again no earlier.
+    // TLS reports sent bytes in the next turn of the event loop, before undici uses the connection again.
     setImmediate(() => {
       if (this.#isSent(socket)) return this.#answer();
-      // The socket would go on reading the body, which belongs to its owner again. Nobody can have stored what was not sent.
+      // The socket would continue to read the body, whose owner may reuse it now. A body that was not sent cannot have been stored.
       socket.destroy();
       if (this.#status < 300) this.#fail(noAnswer('NotAnswerOfS3', EARLY));
       else this.#answer();
@@ -131,7 +131,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#isRequestSent && socket.writableLength === 0;
   }
 
-  /** Ends it, and its connection if it has one. */
+  /** Fails the exchange, and closes its connection if it has one. */
   #end(error: Error): void {
     this.#fail(error);
     this.#controller?.abort(error);
@@ -147,7 +147,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settle()) this.#reject(error);
   }
 
-  /** True the first time. */
+  /** Returns true the first time. */
   #settle(): boolean {
     if (this.#isSettled) return false;
     this.#isSettled = true;
@@ -158,7 +158,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** A body with `stallMs` goes as a stream: undici tells of each piece that it hands to the socket once that has taken the one before. */
+/** A body with `stallMs` is sent as a stream: then undici reports each piece once the socket has accepted the previous one. */
 function sentBody({ headers, body, stallMs }: WireRequest) {
   if (body === null || stallMs === undefined) return { headers, body };
   return {
@@ -168,9 +168,9 @@ function sentBody({ headers, body, stallMs }: WireRequest) {
 }
 
 /**
- * Sends one request and resolves with the stream of its answer once it has begun.
+ * Sends one request and resolves with the stream of its answer once the answer has begun.
  *
- * @throws S3Failure `PoolTimeout` when it has not begun in time
+ * @throws S3Failure `PoolTimeout` when the answer has not begun in time
  */
 export async function openExchange(
   dispatcher: Dispatcher,

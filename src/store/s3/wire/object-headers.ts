@@ -9,7 +9,7 @@ const UNSIGNED = 'UNSIGNED-PAYLOAD';
 /** S3's prefix for the names of user metadata. */
 export const METADATA = 'x-amz-meta-';
 
-/** S3 refuses a request to a bucket of another account than this header names. */
+/** S3 refuses a request when the bucket belongs to another account than this header names. */
 export const EXPECTED_OWNER = 'x-amz-expected-bucket-owner';
 
 /** Values by name, in lower case. */
@@ -18,17 +18,17 @@ export type SentHeaders = Readonly<Record<string, string>>;
 /** How a body is protected in transit. */
 interface Integrity {
   readonly sha256: string;
-  /** Null when it is not sent. */
+  /** Null when no CRC-32 is sent. */
   readonly crc32: number | null;
 }
 
 /**
- * Uses a sha256 that the caller already has instead of hashing again. It is also the better proof: it was computed when
- * the bytes were received, and S3 rejects others.
+ * Uses a known sha256 instead of hashing again. It is also the better proof, because it was computed when the bytes were
+ * received, and S3 rejects other bytes.
  */
 export function integrityOf(settings: S3Settings, secure: boolean, body: Buffer, sha256?: string): Integrity {
   const known = sha256 !== undefined && SHA256.test(sha256) ? sha256 : null;
-  // AWS demands a checksum of its own with every object that is locked.
+  // AWS requires a checksum header for every locked object.
   const crc = sendsCrc32(settings) ? crc32(body) : null;
   const isUnsigned = settings.checksum === 'crc32' && secure;
   return { sha256: known ?? (isUnsigned ? UNSIGNED : hash('sha256', body, 'hex')), crc32: crc };
@@ -43,7 +43,7 @@ export function integrityHeaders({ sha256, crc32 }: Integrity): Record<string, s
   return {
     'x-amz-content-sha256': sha256,
     ...(crc32 !== null && {
-      // Without the name of the algorithm Ceph RGW 20 ignores the checksum, also a wrong one.
+      // Without the name of the algorithm Ceph RGW 20 ignores the checksum, even a wrong one.
       'x-amz-sdk-checksum-algorithm': 'CRC32',
       'x-amz-checksum-crc32': crc32Text(crc32),
     }),
@@ -82,20 +82,20 @@ export function objectHeaders(
 }
 
 /**
- * A class is for content of jobs alone: those for infrequent access have a minimum size and age, at which they would
- * also bill the canary and ledger segments.
+ * The storage class is only for job content: classes for infrequent access have a minimum billed size and age, which would be expensive
+ * for the canary and ledger segments.
  */
 export function storageClassOf({ storageClass }: S3Settings, { content }: ObjectHeaders): string | null {
   return (content && storageClass) ?? null;
 }
 
-/** Object tags as S3 takes them: like the query of a URL. */
+/** Object tags in S3's format, which is that of a URL query. */
 export function taggingOf({ tags }: S3Settings, { content }: ObjectHeaders): string | null {
   if (!tags || content === undefined) return null;
   return `kind=${encodeURIComponent(content.kind)}&source=${encodeURIComponent(content.source)}`;
 }
 
-/** The retention of an object that is written now; null for objects that are not locked. */
+/** The retention of an object that is written now; null for objects without a lock. */
 export function lockOf(
   { lock }: S3Settings,
   key: string,

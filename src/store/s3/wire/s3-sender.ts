@@ -27,7 +27,7 @@ export interface SignedPut {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** With `x-amz-content-sha256`; all are signed. Host, condition, date and signature are added to them. */
+  /** Must include `x-amz-content-sha256`; all are signed. Host, condition, date and signature are added to this object. */
   readonly headers: Record<string, string>;
   readonly body: Buffer;
   readonly signal?: AbortSignal;
@@ -42,7 +42,7 @@ interface SignedGet {
   readonly headers: SentHeaders;
   /** Milliseconds to the beginning of the answer. */
   readonly timeoutMs: number;
-  /** Longest silence within its body, in milliseconds. */
+  /** Longest pause within the body, in milliseconds. */
   readonly idleMs: number;
   readonly purpose: ReadPurpose;
 }
@@ -55,7 +55,7 @@ interface SignedHead {
 
 interface OpenAnswer {
   readonly headers: IncomingHttpHeaders;
-  /** To be consumed or destroyed. */
+  /** The caller consumes or destroys it. */
   readonly body: Readable;
 }
 
@@ -77,7 +77,7 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 
 /**
  * Sends and fetches bodies without the SDK's command layer, which costs ten times the CPU of a signed request over a
- * pooled connection. Credentials and address are the SDK's own.
+ * pooled connection. Credentials and address come from the SDK.
  */
 export class S3Sender {
   readonly secure: boolean;
@@ -102,10 +102,10 @@ export class S3Sender {
     this.#answers = parts.answers;
     this.#pools = {
       write: openPool(origin, limits.maxSockets, connect),
-      // Commits wait for heads, which must not wait for long writes.
+      // Separate, because commits wait for heads, which must not wait for long writes.
       head: openPool(origin, limits.maxSockets, connect),
       own: openPool(origin, limits.maxSockets, connect),
-      // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
+      // Bounded by the callers: a bound here would make downloads wait for paused ones.
       download: openPool(origin, null, connect),
     };
     this.#common = { host, ...(owner && { [EXPECTED_OWNER]: owner }) };
@@ -114,22 +114,22 @@ export class S3Sender {
   }
 
   /**
-   * Repeats a request that fails (`s3RetryRules`), with other credentials where the store refused those it had. Every attempt has the
+   * Retries a failed request (`s3RetryRules`), with other credentials when the store refused the first ones. Every attempt has the
    * condition.
    *
-   * @returns the answer: a 200 or 201; any other one says that the condition of a request with `ifAbsent` did not hold
+   * @returns an answer with 200 or 201; any other status means that the condition of `ifAbsent` did not hold
    * @throws S3Failure of the last attempt
    */
   put(request: SignedPut): Promise<WholeAnswer> {
     return this.#repeat((holder) => this.#put(holder, request), request.signal);
   }
 
-  /** As `put` does. */
+  /** Retries like `put`. */
   get(request: SignedGet): Promise<OpenAnswer> {
     return this.#repeat((holder) => this.#get(holder, request));
   }
 
-  /** As `put` does; null when there is no such object. */
+  /** Retries like `put`; null when there is no such object. */
   head(request: SignedHead): Promise<IncomingHttpHeaders | null> {
     return this.#repeat((holder) => this.#head(holder, request));
   }
@@ -139,7 +139,7 @@ export class S3Sender {
     await Promise.all(open.map((each) => each.destroy()));
   }
 
-  /** Sends until it succeeds or is not worth another attempt. Most succeed at once, and those need no rules. */
+  /** Sends until an attempt succeeds or retrying is useless. The rules are created only after a failure, because most attempts succeed. */
   async #repeat<Answer>(attempt: Attempt<Answer>, signal?: AbortSignal): Promise<Answer> {
     const startedAt = performance.now();
     try {
@@ -187,7 +187,7 @@ export class S3Sender {
     throw this.#clock.corrected(failureOf(status, answer.text, answer.headers), offset);
   }
 
-  /** Whether the object has the size of the body and the ETag of the answer, which only the store can know before. */
+  /** Whether the object has the size of the body and the ETag of the answer, which only the store can have known. */
   async #isStored(holder: SigningKeyHolder, { operation, key, body }: SignedPut, answer: WholeAnswer) {
     if (operation !== 'PutObject') return false;
     const head = { key, timeoutMs: this.#limits.requestTimeoutMs };
@@ -257,7 +257,7 @@ function send(pool: Pool, request: WireRequest): Promise<WholeAnswer> {
 /** S3 rejects requests signed further from its own time than this, in milliseconds. */
 const MAX_SKEW_MS = 15 * 60_000;
 
-/** An answer to HEAD has no error document: whether the clock was the reason for a rejection shows its date alone. */
+/** An answer to HEAD has no error document, so only its date shows whether the clock was the reason for a rejection. */
 function headFailure(status: number, headers: IncomingHttpHeaders, signedAt: Date): S3Failure {
   const failure = failureOf(status, '', headers);
   const { serverTime } = failure;

@@ -20,7 +20,7 @@ interface UnsignedRequest {
   readonly path: string;
   /** Encoded `name=value` pairs, without the `?`; empty for none. */
   readonly query: readonly string[];
-  /** With `host` and `x-amz-content-sha256`; all are signed. Date, token and signature are added to them. */
+  /** Must include `host` and `x-amz-content-sha256`; all are signed. Date, token and signature are added to this object. */
   readonly headers: Record<string, string>;
 }
 
@@ -49,7 +49,7 @@ export function createS3Signer(region: string) {
       const time = `${day}T${iso.slice(11, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}Z`;
       const scope = `${day}/${region}/s3/aws4_request`;
       const { headers } = request;
-      // Headers of an earlier attempt, which may have had other credentials.
+      // Left by an earlier attempt, which may have had other credentials.
       delete headers.authorization;
       delete headers['x-amz-security-token'];
       headers['x-amz-date'] = time;
@@ -71,12 +71,12 @@ function hmacOf(key: Buffer | KeyObject, text: string): Buffer {
 /** The order in which headers are signed. */
 interface Order {
   readonly names: readonly string[];
-  /** What precedes the value of each. */
+  /** Text before the value of each header. */
   readonly labels: readonly { readonly name: string; readonly label: string }[];
   readonly signedHeaders: string;
 }
 
-/** Sorted names, by kind of request: there are few kinds, and sorting them for each would be a twentieth of what a callback allocates. */
+/** Cached orders of the few kinds of requests: sorting for each request would be a twentieth of a callback's allocations. */
 let orders: readonly Order[] = [];
 const MAX_ORDERS = 100;
 
@@ -107,7 +107,7 @@ function canonicalValue(value: string): string {
   return /\s/.test(value) ? value.trim().replace(/\s+/g, ' ') : value;
 }
 
-/** A key as the signature needs it: percent-encoded UTF-8 except for unreserved characters and `/`. */
+/** Encodes a key as signatures require: percent-encoded UTF-8 except for unreserved characters and `/`. */
 export function encodeKey(key: string): string {
   return /^[A-Za-z0-9_.~/-]*$/.test(key) ? key : key.split('/').map(encodeSegment).join('/');
 }
@@ -127,7 +127,7 @@ export function encodedQuery(query: Readonly<Record<string, string>>): readonly 
 /** S3 rejects requests signed more than 15 minutes away from its own time. */
 const SKEWED = new Set(['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture']);
 
-/** The one of these codes that is retried. */
+/** The one code of these that is retried. */
 const RETRIED = 'RequestTimeTooSkewed';
 
 /** Below this difference the clock is not the reason for the rejection. */
@@ -136,7 +136,7 @@ const WORTH_CORRECTING_MS = 60_000;
 export type ServerClock = ReturnType<typeof createServerClock>;
 
 /**
- * The time that requests are signed with: this machine's, until the server rejects it.
+ * The clock that requests are signed with: this machine's, until the server rejects it.
  *
  * @param onNotice called with a message each time the clock is corrected; the correction stays
  */
@@ -146,7 +146,7 @@ export function createServerClock(onNotice?: (message: string) => void) {
   let observed = '';
 
   function observe(date = ''): void {
-    // A busy replica gets hundreds of answers in a second.
+    // Skips equal dates: a busy replica gets hundreds of answers per second.
     if (date === observed) return;
     observed = date;
     const time = Date.parse(date);
@@ -176,8 +176,8 @@ export function createServerClock(onNotice?: (message: string) => void) {
     /** Takes the `Date` of an answer. */
     observe,
     /**
-     * Corrects the offset after a request failed. Returns the failure to report, which is retried when another attempt would be signed
-     * with a different time.
+     * Corrects the offset after a failed request. Returns the failure to report; it is retryable when another attempt would be signed with
+     * a different time.
      *
      * @param used the offset that it was signed with
      */

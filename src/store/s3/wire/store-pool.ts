@@ -3,13 +3,17 @@ import { type buildConnector, Client, type Dispatcher, Pool } from 'undici';
 
 /** Milliseconds that an idle connection is kept; most servers close theirs after 5 to 60 seconds. */
 export const KEEP_ALIVE_MS = 4_000;
-/** Milliseconds by which it is closed before the server announces to do so: a request may be on its way by then. */
+/** Milliseconds by which it is closed before the time that the server announces, so that no request meets the close. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 
-/** Connections to one server. @param most at a time; null for as many as there are requests */
-export function openPool(origin: string, most: number | null, connect: buildConnector.connector): Pool {
+/** Opens a pool of connections to one server. @param maxConnections null: as many as there are requests */
+export function openPool(
+  origin: string,
+  maxConnections: number | null,
+  connect: buildConnector.connector,
+): Pool {
   return new Pool(origin, {
-    connections: most,
+    connections: maxConnections,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -22,7 +26,7 @@ export function openPool(origin: string, most: number | null, connect: buildConn
   });
 }
 
-/** A request that learns which socket sends it. */
+/** A request that gets access to its socket. */
 export interface TrackedRequest extends Dispatcher.DispatchOptions {
   socket?: () => Socket | null;
 }

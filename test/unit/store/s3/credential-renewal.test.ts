@@ -151,12 +151,12 @@ describe('a renewal of credentials', () => {
 
   it('asks again after a pause until the provider has others', async () => {
     const renewed = renewal();
-    for (; now < 10_000; now += 100) expect(await renewed.after(refusal, keys('old'))).toBeNull();
+    for (; now < 10_000; now += 100) expect(await renewed.renewAfter(refusal, keys('old'))).toBeNull();
     expect(asked).toBe(2);
     given = 'new';
-    expect(await renewed.after(refusal, keys('old'))).toEqual(keys('new'));
+    expect(await renewed.renewAfter(refusal, keys('old'))).toEqual(keys('new'));
     // Requests that were under way with the old ones.
-    expect(await renewed.after(refusal, keys('old'))).toEqual(keys('new'));
+    expect(await renewed.renewAfter(refusal, keys('old'))).toEqual(keys('new'));
     expect(asked).toBe(3);
   });
 
@@ -167,13 +167,13 @@ describe('a renewal of credentials', () => {
     ['there was no answer', noAnswer('ECONNRESET', 'reset')],
     ['an object is missing', new S3Failure({ status: 404, code: 'no error code' })],
   ])('asks nothing when %s', async (_, failure) => {
-    expect(await renewal().after(failure, keys('old'))).toBeNull();
+    expect(await renewal().renewAfter(failure, keys('old'))).toBeNull();
     expect(asked).toBe(0);
   });
 
   it('is tried for a HEAD, whose answer has no code', async () => {
     given = 'new';
     const failure = new S3Failure({ status: 400, code: 'no error code' });
-    expect(await renewal().after(failure, keys('old'))).toEqual(keys('new'));
+    expect(await renewal().renewAfter(failure, keys('old'))).toEqual(keys('new'));
   });
 });

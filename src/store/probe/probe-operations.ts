@@ -3,14 +3,15 @@ import { conditionOf } from '../store-condition.js';
 import { collected, type ProbePlace } from './probe-place.js';
 
 /**
- * Reads a range of an object, deletes it, and aborts an upload. Null, or what the store does that no setting makes up for. What its
- * permissions deny is left out: without them objects cannot be erased, which docs/stores.md says. Throws `StoreError` for what may pass.
+ * Reads a range of an object, deletes an object, and aborts an upload. Resolves to a violation that no setting compensates, or to null.
+ * Operations that permissions deny are skipped: without them objects cannot be erased (docs/stores.md). Throws `StoreError` for a failure
+ * that may be temporary.
  */
-export async function probeLives(place: ProbePlace): Promise<string | null> {
-  return (await range(place)) ?? (await deletion(place)) ?? (await abortion(place));
+export async function probeOperations(place: ProbePlace): Promise<string | null> {
+  return (await rangeFault(place)) ?? (await deletionFault(place)) ?? (await abortFault(place));
 }
 
-async function range({ store, newKey, headers }: ProbePlace): Promise<string | null> {
+async function rangeFault({ store, newKey, headers }: ProbePlace): Promise<string | null> {
   const key = newKey('range');
   await store.create(key, Buffer.from('0123456789'), headers);
   return (await readText(store, key, { start: 2, end: 4 })) === '234'
@@ -18,7 +19,7 @@ async function range({ store, newKey, headers }: ProbePlace): Promise<string | n
     : 'it does not give a range of an object (Range)';
 }
 
-async function deletion({ store, folder, newKey, headers }: ProbePlace): Promise<string | null> {
+async function deletionFault({ store, folder, newKey, headers }: ProbePlace): Promise<string | null> {
   const key = newKey('deleted/object');
   await store.create(key, Buffer.from('probe'), headers);
   try {
@@ -32,7 +33,7 @@ async function deletion({ store, folder, newKey, headers }: ProbePlace): Promise
   return listed.length === 0 ? null : 'it still lists an object that it has deleted';
 }
 
-async function abortion({ store, folder, newKey, headers, uploads }: ProbePlace): Promise<string | null> {
+async function abortFault({ store, folder, newKey, headers, uploads }: ProbePlace): Promise<string | null> {
   const key = newKey('aborted/upload');
   const upload = await store.startUpload(key, headers);
   uploads.push(upload);

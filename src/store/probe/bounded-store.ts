@@ -1,22 +1,22 @@
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import type { ObjectStore, PendingUpload } from '../object-store.js';
 
-/** Milliseconds: a store that hangs would hold up each of many reads until its time-outs. */
-const PATIENCE = 15_000;
+/** Milliseconds. Without it a hanging store would delay each of many reads until its own time-outs. */
+const TIMEOUT = 15_000;
 
 /**
- * A store for somebody who waits: a call that is not answered within `patience` milliseconds, all its attempts included, rejects with
- * `DeadlineError`, and after a read that was not so does every later one at once. A listing has that time for each page.
+ * A store whose calls reject with `DeadlineError` when they are not answered in time, including all attempts. After a read that timed out
+ * every later read rejects immediately. A listing has that time for each page.
  *
- * @param patience default 15,000
+ * @param timeout milliseconds; default 15,000
  */
-export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectStore {
+export function boundedStore(store: ObjectStore, timeout = TIMEOUT): ObjectStore {
   let silence: DeadlineError | null = null;
 
   const bounded = <T>(operation: string, call: Promise<T>): Promise<T> =>
-    withDeadline(call, patience, `${operation}: the store did not answer within ${patience} ms`);
+    withDeadline(call, timeout, `${operation}: the store did not answer within ${timeout} ms`);
 
-  async function asked<T>(operation: string, call: () => Promise<T>): Promise<T> {
+  async function answered<T>(operation: string, call: () => Promise<T>): Promise<T> {
     if (silence !== null) throw silence;
     try {
       return await bounded(operation, call());
@@ -30,12 +30,12 @@ export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectS
     const iterator = source[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const next = await asked('list', () => iterator.next());
+        const next = await answered('list', () => iterator.next());
         if (next.done) return;
         yield next.value;
       }
     } finally {
-      // One that is silent would not return either.
+      // After a time-out the iterator would not return either.
       if (silence === null) await iterator.return?.();
     }
   }
@@ -51,13 +51,13 @@ export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectS
   const { tags } = store;
   return {
     ...store,
-    head: (key) => asked('head', () => store.head(key)),
-    read: (...args) => asked('read', () => store.read(...args)),
+    head: (key) => answered('head', () => store.head(key)),
+    read: (...args) => answered('read', () => store.read(...args)),
     list: (...args) => listed(store.list(...args)),
     keys: (...args) => listed(store.keys(...args)),
     folders: (prefix) => listed(store.folders(prefix)),
-    identity: () => asked('identity', () => store.identity()),
-    ...(tags && { tags: (key: string) => asked('tags', () => tags(key)) }),
+    identity: () => answered('identity', () => store.identity()),
+    ...(tags && { tags: (key: string) => answered('tags', () => tags(key)) }),
     create: (...args) => bounded('create', store.create(...args)),
     startUpload: async (...args) => boundedUpload(await bounded('startUpload', store.startUpload(...args))),
     delete: (key) => bounded('delete', store.delete(key)),

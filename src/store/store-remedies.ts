@@ -39,7 +39,7 @@ const REMEDIES: Readonly<Record<StoreCondition, string>> = {
   unreachable:
     'Check that the store runs, its address (store.url, store.s3.endpoint), and the network between.',
   clock:
-    'Synchronise the clock of this machine (chrony, systemd-timesyncd). If every machine says so, that of the store.',
+    'Synchronise the clock of this machine (chrony, systemd-timesyncd). If every machine reports this, correct the clock of the store.',
   overwrites:
     'Look for what changed at the store or in front of it; it needs atomic conditional writes (docs/stores.md, "Which servers work").',
   'too-many-files': 'Raise the limit of open files to 512 or more (ulimit -n, LimitNOFILE= of systemd).',

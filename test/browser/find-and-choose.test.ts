@@ -75,7 +75,7 @@ describe('two versions', () => {
     await page.getByRole('button', { name: /^Keep…/ }).click();
     expect(await page.getByRole('link', { name: /A transcript is missing/ }).count()).toBe(0);
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('This goes on to count:').waitFor();
+    await dialog.getByText('This continues to count:').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /^Choose…/ }).press('Enter');
     await dialog.getByText('This counts from now on:').waitFor();

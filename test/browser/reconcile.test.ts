@@ -64,14 +64,14 @@ describe('Reconcile now', () => {
     const begin = page.getByRole('button', { name: 'Reconcile now' });
     await begin.focus();
     await page.keyboard.press('Enter');
-    const underWay = page.getByRole('region', { name: 'Under way' });
-    await underWay.getByText('3 jobs checked, 2 recovered, 1 failed').waitFor();
-    await underWay.getByText(/^Begun .* by tester, in replica /).waitFor();
+    const inProgress = page.getByRole('region', { name: 'In progress' });
+    await inProgress.getByText('3 jobs checked, 2 recovered, 1 failed').waitFor();
+    await inProgress.getByText(/^Started .* by tester, in replica /).waitFor();
     expect(await begin.isDisabled()).toBe(true);
     await expectFit(page);
     proxy.endFaults();
     await page.getByText(/^Ended .* by tester, in /).waitFor();
-    expect(await underWay.count()).toBe(0);
+    expect(await inProgress.count()).toBe(0);
     expect(await begin.isDisabled()).toBe(false);
     expect(await factsOf(page, 'Last run of this replica')).toEqual(
       NONE.with(2, 'Failed: 1').with(4, 'Recovered: 3'),
@@ -80,7 +80,7 @@ describe('Reconcile now', () => {
     lost.simulator.faults.clear();
     await page.getByLabel('As far back as the service keeps results').check();
     await begin.click();
-    await page.getByText('Complete').locator('..').getByText('3').waitFor();
+    await page.getByText('Complete', { exact: true }).locator('..').getByText('3', { exact: true }).waitFor();
     expect(await factsOf(page, 'Last run of this replica')).toEqual(
       NONE.with(0, 'Complete: 3').with(4, 'Recovered: 1'),
     );

@@ -34,9 +34,7 @@ const reconcileFiguresSchema = z
       'jobs that should be here and are not: unrecoverable, failed; a later run that found more of them counts',
     ),
     withoutFailure: count.describe('those missing jobs that the ledger has no failure of'),
-    isWhole: z
-      .boolean()
-      .describe('the figures are of a run that saw everything; otherwise they are lower bounds'),
+    isWhole: z.boolean().describe('the figures are of a complete run; otherwise they are lower bounds'),
     ignored: count.describe('jobs of the account whose callback URLs lead to no source here'),
     faults: z
       .array(z.string())
@@ -59,7 +57,7 @@ const verifyFiguresSchema = z
       .strictObject({ since: instant, until: instant })
       .describe('of the ledger lines that were checked'),
     deep: z.boolean().describe('the bytes were read and hashed'),
-    complete: z.boolean().describe('the run looked everywhere in its window'),
+    complete: z.boolean().describe('the run checked everything in its window'),
     checked: count.describe('artefacts'),
     bytes: count.describe('size of the intact artefacts'),
     missing: count.describe(

@@ -148,7 +148,7 @@ export const erasedSchema = z
     jobId: z.string(),
     deliveryId: ulid.describe('of the ledger line that records the erasure'),
     complete: z.boolean().describe('false: not everything could be removed; erase again later'),
-    erasedAt: instant.describe('when the erasure had looked everywhere'),
+    erasedAt: instant.describe('when the erasure had searched everything'),
     actor: z.string().describe('name of the token, or `command-line`'),
     reason: z.string().nullable(),
     erased: z.strictObject({

@@ -3,7 +3,7 @@ import { type Answer, count, countsByName, instant } from './values.js';
 
 const RUN = {
   startedAt: instant,
-  actor: z.string().nullable().describe('who ordered it; null when it runs on its interval'),
+  actor: z.string().nullable().describe('who started it; null for an automatic run'),
 };
 
 export const reconcileStateSchema = z

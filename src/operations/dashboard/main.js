@@ -67,11 +67,11 @@ const ALL_RIGHTS = 4;
 /** @type {Route} */
 const SIGN_IN = { name: 'sign-in', id: '', section: null, query: new URLSearchParams() };
 
-/** Milliseconds until the receiver is asked again what the token may do. */
+/** Milliseconds until the rights of the token are requested again. */
 const RETRY = 3000;
 
 /**
- * Shows the view of the address, once it is known what the token may do.
+ * Shows the view of the address, once the rights of the token are known.
  * @param {{moveFocus: boolean}} options
  */
 async function open(options) {

@@ -114,7 +114,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     text: ({ replica, offsetMs }) =>
       `The clock of ${replica} is ${clockDifference(offsetMs)} the store's. Its callbacks are answered 503.`,
     remedy: ({ replica }) =>
-      `Synchronise the clock of the machine of ${replica} (chrony, systemd-timesyncd). If every replica says so, that of the store.`,
+      `Synchronise the clock of the machine of ${replica} (chrony, systemd-timesyncd). If every replica reports this, correct the clock of the store.`,
   },
   'not-ready': {
     topic: 'receiving',
@@ -131,7 +131,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     label: 'Silent',
     text: ({ replica, since }, time) =>
       `${replica} has written nothing to the store since ${time(since)}: it was killed, or it is cut off from the store and answers callbacks 503.`,
-    remedy: 'If it still runs, see its log. If it does not, this ends an hour after its last write.',
+    remedy: 'If it still runs, see its log. If it does not, this issue closes an hour after its last write.',
   },
   draining: {
     topic: 'receiving',
@@ -164,7 +164,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     label: 'Not readable',
     text: ({ reason, since }, time) =>
       `The ledger cannot be read${reason === null ? ' either' : `: ${reason}`}. ${since === null ? 'It was never read.' : `What is shown is of ${time(since)}.`}`,
-    remedy: (failure) => (failure.reason === null ? 'Mend the store first.' : storeRemedy(failure)),
+    remedy: (failure) => (failure.reason === null ? 'Repair the store first.' : storeRemedy(failure)),
   },
   'index-behind': {
     topic: 'ledger',
@@ -206,14 +206,14 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     label: 'To repair',
     text: ({ ends }, time) => `The service deletes results of failing jobs from ${time(ends)} on.`,
     remedy:
-      'Run transcript-receiver reconcile before, or refetch each: transcript-receiver failures lists them.',
+      'Run transcript-receiver reconcile before then, or refetch each: transcript-receiver failures lists them.',
   },
   'results-missing': {
     topic: 'expected',
     ...warning,
     label: 'Missing',
     text: ({ jobs }) =>
-      `Reconcile misses the results of ${plural(jobs, 'job')} that the ledger has no failure of.`,
+      `Reconcile found ${plural(jobs, 'job')} without results for which the ledger has no failure.`,
     remedy: 'Run transcript-receiver reconcile: it tries again, and names each with the reason.',
   },
   'expected-unknown': {
@@ -222,15 +222,15 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     label: 'Unknown',
     text: ({ since }, time) =>
       since === null
-        ? 'Whether every job was received is unknown: no reconcile has seen all of them yet.'
-        : `Whether every job since ${time(since)} was received is unknown: no later reconcile has seen all of them.`,
-    remedy: 'Correct what other issues say of reconcile, then run transcript-receiver reconcile.',
+        ? 'Whether every job was received is unknown: no reconcile has been complete yet.'
+        : `Whether every job since ${time(since)} was received is unknown: no later reconcile was complete.`,
+    remedy: 'Resolve the other issues of reconcile, then run transcript-receiver reconcile.',
   },
   'reconcile-not-configured': {
     topic: 'reconcile',
     ...quiet,
     label: 'Not configured',
-    text: () => 'Lost callbacks are not noticed: the speech service cannot be asked.',
+    text: () => 'Lost callbacks are not noticed: access to the speech service is not configured.',
     remedy: 'Set speech.apiKey and speech.regions.<region>.batchUrl.',
   },
   'reconcile-not-scheduled': {
@@ -254,13 +254,13 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     text: ({ since }, time) =>
       `Reconcile last finished at ${time(since)}; callbacks lost since are not noticed.`,
     remedy:
-      'Run transcript-receiver reconcile: it says what hinders it. Then set recovery.interval, or see why the CronJob does not run.',
+      'Run transcript-receiver reconcile: it reports what prevents it. Then set recovery.interval, or see why the CronJob does not run.',
   },
   'reconcile-incomplete': {
     topic: 'reconcile',
     ...warning,
     label: 'Incomplete',
-    text: (params) => `The last reconcile did not see everything: ${faultsInWords(params)}.`,
+    text: (params) => `The last reconcile was incomplete: ${faultsInWords(params)}.`,
     remedy:
       'Correct this: transcript-receiver doctor tries address and key of each region. Then run transcript-receiver reconcile.',
   },
@@ -271,13 +271,13 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     text: ({ missing, damaged, finishedAt }, time) =>
       `Verify found ${lossesInWords(missing, damaged)}; it last ran at ${time(finishedAt)}.`,
     remedy:
-      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss: transcript-receiver verify names them, and prints the command. Then run it again, with --deep where that found it.',
+      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss: transcript-receiver verify names them, and prints the command. Then run it again, with --deep if a deep run found the damage.',
   },
   'verify-incomplete': {
     topic: 'verify',
     ...quiet,
     label: 'Incomplete',
-    text: (params) => `The last verify did not look everywhere: ${faultsInWords(params)}.`,
+    text: (params) => `The last verify was incomplete: ${faultsInWords(params)}.`,
     remedy: 'Correct this, then run transcript-receiver verify.',
   },
   'credentials-expired': {

@@ -20,7 +20,7 @@ const HELP_TOPICS = {
   callbacks: {
     title: 'Callbacks',
     means:
-      'Whether the callbacks of the speech service are accepted, of all replicas. Rejected ones count when they authenticated, or came from an address that the source admits; other requests do not count. A callback that the service still tries again is not counted for two minutes. Missed are jobs of the last day whose results recovery had to fetch: their callbacks were rejected, or did not get here.',
+      'Whether the callbacks of the speech service are accepted, of all replicas. Rejected ones count when they authenticated, or came from an address that the source admits; other requests do not count. A callback that the service may still retry is not counted for two minutes. Missed are jobs of the last day whose results recovery had to fetch: their callbacks were rejected, or never arrived.',
     document: 'docs/operations.md',
   },
   store: {
@@ -62,13 +62,13 @@ const HELP_TOPICS = {
   reconcile: {
     title: 'Reconcile',
     means:
-      'Callbacks can be lost: the service gives up after about a minute of retries. Reconcile compares the archive with the service’s list of jobs and fetches the missing results. The receiver runs it at every recovery.interval; with several replicas, a CronJob does. Reconcile, linked from Replays, begins a run at once.',
+      'Callbacks can be lost: the service gives up after about a minute of retries. Reconcile compares the archive with the service’s list of jobs and fetches the missing results. The receiver runs it at every recovery.interval; with several replicas, a CronJob does. Reconcile, linked from Replays, starts a run at once.',
     document: 'docs/recovery.md',
   },
   verify: {
     title: 'Verify',
     means:
-      'Verify compares the store with the ledger: every artefact that the ledger records, its size and its hash. The tile shows the last run that looked everywhere, and what runs of the last 35 days found missing or damaged. If a loss is final, acknowledge it on the page of the job: the next run no longer counts it.',
+      'Verify compares the store with the ledger: every artefact that the ledger records, its size and its hash. The tile shows the last complete run, and what runs of the last 35 days found missing or damaged. If a loss is final, acknowledge it on the page of the job: the next run no longer counts it.',
     document: 'docs/verify.md',
   },
   credentials: {

@@ -16,7 +16,7 @@ const ABOUT =
   'Reconcile compares the archive with the service’s list of jobs and fetches the results whose callbacks were lost. It can be repeated safely.';
 
 /**
- * Begins a run of reconcile, and shows how far it is and what it found.
+ * Starts a run of reconcile, and shows its progress and what it found.
  * @param {Screen} screen
  */
 export function reconcileView(screen) {
@@ -27,7 +27,7 @@ export function reconcileView(screen) {
     screen.render(
       heading('Reconcile', state.running !== null && status('busy', 'Running')),
       h('p', { class: 'prose', 'data-key': 'about' }, ABOUT),
-      health.service.configured ? orderForm(state, again) : emptyPanel(RECOVERY_NOT_CONFIGURED),
+      health.service.configured ? startForm(state, again) : emptyPanel(RECOVERY_NOT_CONFIGURED),
       runningPanel(state),
       lastRun(state),
       factsSection(health),
@@ -43,22 +43,22 @@ function ofSomeSources() {
 }
 
 /** @param {ReconcileState} state @param {Refresh} again */
-function orderForm({ running }, again) {
+function startForm({ running }, again) {
   if (!may('repair'))
-    return h('p', { class: 'quiet', 'data-key': 'order' }, 'This token may not begin a run.');
+    return h('p', { class: 'quiet', 'data-key': 'start' }, 'This token may not start a run.');
   const onsubmit = async (/** @type {FormEvent} */ event) => {
     event.preventDefault();
     const form = event.currentTarget;
     const full = form.querySelector('input')?.checked ?? false;
     await runAction(form.querySelector('button'), async () => {
       await post('/reconcile', { full });
-      return 'The run has begun.';
+      return 'The run has started.';
     });
     await again();
   };
   return h(
     'form',
-    { class: 'panel', 'data-key': 'order', onsubmit },
+    { class: 'panel', 'data-key': 'start', onsubmit },
     h(
       'label',
       { class: 'check' },
@@ -74,7 +74,7 @@ function orderForm({ running }, again) {
 }
 
 /** @param {string | null} actor */
-function orderedBy(actor) {
+function startedBy(actor) {
   return actor === null ? 'on its interval' : `by ${actor}`;
 }
 
@@ -83,13 +83,13 @@ function runningPanel({ running, replica }) {
   if (running === null) return null;
   const { startedAt, actor, checked, recovered, failed } = running;
   return section(
-    { id: 'running', title: 'Under way', look: 'panel' },
+    { id: 'running', title: 'In progress', look: 'panel' },
     h(
       'p',
       { role: 'status' },
       `${count(checked, 'job')} checked, ${count(recovered)} recovered${failed > 0 ? `, ${count(failed)} failed` : ''}`,
     ),
-    h('p', { class: 'quiet' }, 'Begun ', moment(startedAt), ` ${orderedBy(actor)}, in replica ${replica}.`),
+    h('p', { class: 'quiet' }, 'Started ', moment(startedAt), ` ${startedBy(actor)}, in replica ${replica}.`),
   );
 }
 
@@ -105,7 +105,7 @@ function lastRun({ last, replica }) {
       { class: 'quiet' },
       'Ended ',
       moment(last.finishedAt),
-      ` after ${took}, ${orderedBy(last.actor)}, in ${replica}.`,
+      ` after ${took}, ${startedBy(last.actor)}, in ${replica}.`,
     ),
     h(
       'dl',
@@ -127,9 +127,9 @@ function factsSection({ reconcile, service }) {
     h(
       'dl',
       { class: 'facts' },
-      fact('Last run that saw everything', reconcile?.isWhole ? moment(reconcile.finishedAt) : 'none yet'),
+      fact('Last complete run', reconcile?.isWhole ? moment(reconcile.finishedAt) : 'none yet'),
       fact(
-        'By itself',
+        'Automatic runs',
         service.interval === null
           ? 'not in this replica: a CronJob may do it'
           : `every ${span(service.interval)}, from the end of a run`,

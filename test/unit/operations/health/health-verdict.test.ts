@@ -196,7 +196,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: CLOCK,
     text: "The clock of pod-1 is 16 minutes ahead of the store's. Its callbacks are answered 503.",
     remedy:
-      'Synchronise the clock of the machine of pod-1 (chrony, systemd-timesyncd). If every replica says so, that of the store.',
+      'Synchronise the clock of the machine of pod-1 (chrony, systemd-timesyncd). If every replica reports this, correct the clock of the store.',
   },
   'not-ready': {
     facts: { receiver: { ready: false, reason: 'It is not proven.', draining: false, waiters: 0 } },
@@ -209,7 +209,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'receiving warning',
     params: SILENT,
     text: 'pod-2 has written nothing to the store since 2026-11-20T11:00:00.000Z: it was killed, or it is cut off from the store and answers callbacks 503.',
-    remedy: 'If it still runs, see its log. If it does not, this ends an hour after its last write.',
+    remedy: 'If it still runs, see its log. If it does not, this issue closes an hour after its last write.',
   },
   draining: {
     facts: { receiver: { ready: false, reason: 'leaving', draining: true, waiters: 0 } },
@@ -288,19 +288,19 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: { reconcile: { ...RECONCILED, missing: 3, withoutFailure: 2 } },
     is: 'expected warning',
     params: { jobs: 2 },
-    text: 'Reconcile misses the results of 2 jobs that the ledger has no failure of.',
+    text: 'Reconcile found 2 jobs without results for which the ledger has no failure.',
   },
   'expected-unknown': {
     facts: { reconcile: { ...RECONCILED, isWhole: false } },
     is: 'expected unknown',
     params: { since: null },
-    text: 'Whether every job was received is unknown: no reconcile has seen all of them yet.',
+    text: 'Whether every job was received is unknown: no reconcile has been complete yet.',
   },
   'reconcile-not-configured': {
     facts: { reconcile: null, service: { configured: false, interval: 900_000 } },
     is: 'reconcile warning',
     params: {},
-    text: 'Lost callbacks are not noticed: the speech service cannot be asked.',
+    text: 'Lost callbacks are not noticed: access to the speech service is not configured.',
   },
   'reconcile-not-scheduled': {
     facts: { reconcile: null, service: { configured: true, interval: null } },
@@ -326,7 +326,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: { reconcile: { ...RECONCILED, faults: ['eu1: answered 401', 'us1: too'] } },
     is: 'reconcile warning',
     params: { faults: 2, first: 'eu1: answered 401' },
-    text: 'The last reconcile did not see everything: eu1: answered 401 (and 1 more).',
+    text: 'The last reconcile was incomplete: eu1: answered 401 (and 1 more).',
     also: ['expected-unknown'],
   },
   'artefacts-missing': {
@@ -339,7 +339,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: { verify: { ...VERIFIED, faults: ['jobs/a/data: timed out'] } },
     is: 'verify warning',
     params: { faults: 1, first: 'jobs/a/data: timed out' },
-    text: 'The last verify did not look everywhere: jobs/a/data: timed out.',
+    text: 'The last verify was incomplete: jobs/a/data: timed out.',
   },
   'credentials-expired': {
     facts: {

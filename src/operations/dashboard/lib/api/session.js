@@ -3,8 +3,7 @@ import { get } from './admin-api.js';
 /** @import { Session } from './api-answers.js' */
 
 /**
- * What the token of this tab may do. The receiver decides about every request again: this only keeps the page from
- * offering what would be rejected.
+ * The rights of this tab's token. The receiver checks every request itself: these only hide what it would reject.
  * @type {Session | null}
  */
 let session = null;
@@ -13,7 +12,7 @@ export function currentSession() {
   return session;
 }
 
-/** Asks the receiver. Rejects with `ApiError`. */
+/** Rejects with `ApiError`. */
 export async function loadSession() {
   keepSession(await get('/session'));
 }
@@ -32,12 +31,12 @@ export function may(right) {
   return session?.may.includes(right) ?? false;
 }
 
-/** Whether the token may refetch, and the receiver can ask the service. */
+/** Whether the token may refetch, and the receiver has access to the service. */
 export function canRefetch() {
   return may('repair') && session?.canAskService === true;
 }
 
-/** Whether the token may begin a run of reconcile, which covers all sources. */
+/** Whether the token may start a run of reconcile, which covers all sources. */
 export function canReconcile() {
   return canRefetch() && session?.sources === null;
 }

@@ -11,7 +11,7 @@ import { conflictsWith, disputed, isConflict, otherVersions } from '../../vendor
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /**
- * Chooses a conflict of any kind, or keeps what counts while that is not decided; null for any other artefact.
+ * The button that chooses a conflict, or keeps the version that counts while the conflict is open; null for any other artefact.
  * @param {Job} job @param {Artefact} artefact @param {Refresh} again
  */
 export function chooseArtefact(job, artefact, again) {
@@ -45,7 +45,7 @@ function chooseButton(label, job, version, again) {
   );
 }
 
-/** @param {string} jobId @param {readonly Artefact[]} versions those that are to count */
+/** @param {string} jobId @param {readonly Artefact[]} versions those that will count */
 function questionOf(jobId, versions) {
   const isKept = versions.some((version) => !isConflict(version));
   return {
@@ -55,7 +55,7 @@ function questionOf(jobId, versions) {
     body: h(
       'div',
       {},
-      h('p', {}, isKept ? 'This goes on to count:' : 'This counts from now on:'),
+      h('p', {}, isKept ? 'This continues to count:' : 'This counts from now on:'),
       h(
         'ul',
         {},

@@ -11,13 +11,13 @@ import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { artefactsSection } from './artefacts-section.js';
 import { createDownloads } from './downloads.js';
+import { eventsSection } from './events-section.js';
 import { importSection } from './import-section.js';
 import { erasedJobActions, otherActs, stepActs } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
 import { nextStepsSection } from './next-steps-section.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
-import { toldSection } from './told-section.js';
 import { notFoundYet, unknownJob } from './unknown-job.js';
 
 /** @import { Job, QuarantinedBody } from '../../lib/api/api-answers.js' */
@@ -82,7 +82,7 @@ function pageOf(job, bodies, { chosen, transcript, downloads, again }) {
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   const acts = job.erasure === null ? otherActs(job, steps, again) : erasedJobActions(job, again);
   const content = may('read') ? transcript(artefacts) : null;
-  const history = [timelineSection(job, chosen), toldSection(job), jobBodies(bodies, again)];
+  const history = [timelineSection(job, chosen), eventsSection(job), jobBodies(bodies, again)];
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),

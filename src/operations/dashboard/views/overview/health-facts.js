@@ -9,11 +9,11 @@ import { inLastDay, isPartlyRead, toFailures } from './tile-parts.js';
 /** @import { Facts } from './tile-parts.js' */
 
 /**
- * The facts of each topic of the verdict. They judge nothing: the issues of the topic say what is wrong.
+ * The facts of each topic of the verdict, without a judgement: the issues of the topic say what is wrong.
  * @param {Health} health @param {number} now @returns {Facts[]}
  */
 export function healthFacts(health, now) {
-  // What covers all sources is not shown to a token of some.
+  // A token for only some sources does not see facts about all.
   const ofAll = health.scope === null;
   return [
     callbacksFacts(health, now),
@@ -55,7 +55,7 @@ function storeFacts({ store }, now) {
     id: 'store',
     title: 'Store',
     word: 'Writable',
-    // What a store takes to fail says nothing.
+    // The latency of a failed check means nothing.
     figure: store.writable && store.latencyMs !== null ? milliseconds(store.latencyMs) : '–',
     details: [
       store.lastSuccessAt
@@ -159,19 +159,19 @@ function subscribersFacts({ subscribers, verdict }, now) {
   const failing = list.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
   const waiting = list.reduce((sum, { retrying, untried }) => sum + retrying + untried, 0);
   const isUnknown = waiting === 0 && !hasAllUnsent(verdict.index, now);
+  let word = isUnknown ? 'Unknown' : 'Up to date';
+  let backlog = isUnknown ? 'Whether an event waits is unknown' : 'No event waits';
+  if (waiting > 0) {
+    word = 'Sending';
+    backlog = `${count(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(lag * 1000)}`;
+  }
+  if (failing.length > 0) word = 'Paused';
   return {
     ...tile,
     isNeutral: waiting > 0 || failing.length > 0 || isUnknown,
-    word: failing.length > 0 ? 'Paused' : waiting > 0 ? 'Sending' : isUnknown ? 'Unknown' : 'Up to date',
+    word,
     figure: count(dead > 0 ? dead : list.length),
-    details: [
-      waiting === 0
-        ? isUnknown
-          ? 'Whether an event waits is unknown'
-          : 'No event waits'
-        : `${count(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(lag * 1000)}`,
-      ...(failing.length > 0 ? [`Paused: ${listed(failing)}`] : []),
-    ],
+    details: failing.length > 0 ? [backlog, `Paused: ${listed(failing)}`] : [backlog],
     action: { href: '#/subscribers', text: dead > 0 && may('repair') ? 'Inspect and send again' : 'Show' },
   };
 }
@@ -181,13 +181,14 @@ function ledgerFacts({ ledger, verdict }, now) {
   const { rows, refreshedAt } = ledger;
   const { since } = verdict.index;
   const back = since === null ? '' : ` back to ${clock(since, now)}`;
-  const read = refreshedAt === null ? '' : `, updated ${ago(refreshedAt, now)}`;
+  const loaded = rows === 1 ? 'line loaded' : 'lines loaded';
+  const updated = refreshedAt === null ? '' : `, updated ${ago(refreshedAt, now)}`;
   return {
     id: 'ledger',
     title: 'Ledger',
     isNeutral: isPartlyRead(verdict),
-    word: isPartlyRead(verdict) ? 'Not all read' : 'Up to date',
+    word: isPartlyRead(verdict) ? 'Partly read' : 'Up to date',
     figure: rows === null ? '–' : count(rows),
-    details: [`${rows === null ? 'read' : rows === 1 ? 'line loaded' : 'lines loaded'}${back}${read}`],
+    details: [`${rows === null ? 'read' : loaded}${back}${updated}`],
   };
 }

@@ -19,7 +19,7 @@ export function expectedFacts({ reconcile, callbacks, verdict }) {
   const isUnknown = verdict.issues.some(({ code }) => code === 'expected-unknown');
   return {
     ...tile,
-    // The jobs that are missing fail: Failures has them.
+    // Missing jobs are failing jobs: the tile of Failures warns.
     isNeutral: missing > 0,
     word: missing > 0 ? `${count(missing)} missing` : 'Complete',
     figure: isUnknown ? '–' : `${count(received)} of ${count(expected)}`,
@@ -31,14 +31,14 @@ export function expectedFacts({ reconcile, callbacks, verdict }) {
   };
 }
 
-/** What the run of the figures saw; later ones, or that one itself, did not see everything. @param {ReconcileFigures} reconcile */
+/** The jobs that the run saw: it was incomplete, or a later one was. @param {ReconcileFigures} reconcile */
 function seenInWords({ received, expected }) {
   return expected === 0
     ? ['No job was seen']
     : [`Of the ${count(expected, 'job')} seen, ${count(received)} received`];
 }
 
-/** What all runs fetched, not the last one alone. @param {Health['callbacks']} callbacks @param {Health['verdict']} verdict */
+/** The jobs that all runs fetched, not only the last one. @param {Health['callbacks']} callbacks @param {Health['verdict']} verdict */
 function fetchedInWords(callbacks, verdict) {
   const missed = callbacks?.missed.missed ?? 0;
   return missed === 0 ? [] : [`${count(missed)} needed reconcile ${inLastDay(verdict)}`];

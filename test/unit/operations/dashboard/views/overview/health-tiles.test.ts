@@ -200,7 +200,7 @@ describe('the tiles', () => {
     expect(details.join()).toMatch(/refusals since .*recoveries since /);
     expect(details.join()).not.toMatch(/in 24 h|0 B waiting/);
     expect(tileOf('subscribers', partial)).toMatchObject({ tone: 'neutral', word: 'Unknown' });
-    expect(tileOf('ledger', partial)).toMatchObject({ tone: 'neutral', word: 'Not all read' });
+    expect(tileOf('ledger', partial)).toMatchObject({ tone: 'neutral', word: 'Partly read' });
     expect(tileOf('subscribers', { subscribers: [SUBSCRIBER] })).toMatchObject({ word: 'Up to date' });
     expect(tileOf('failures', {})).toMatchObject({ word: 'None' });
   });

@@ -9,10 +9,10 @@ import { describeDelivery } from '../../vendor/event-attempts.js';
  * What each subscriber was sent about a job, a line for each event.
  * @param {Pick<Job, 'events'>} job
  */
-export function toldSection({ events }) {
+export function eventsSection({ events }) {
   if (events.length === 0) return null;
   return section(
-    { id: 'told', title: 'Subscribers', look: 'compact' },
+    { id: 'events', title: 'Subscribers', look: 'compact' },
     h(
       'ul',
       { class: 'rows' },

@@ -1,5 +1,5 @@
 /**
- * What `ledger.maxLinger` gives and costs: lines per segment, and the time a line waits until it is durable, at several
+ * Benefit and cost of `ledger.maxLinger`: lines per segment, and the time a line waits until it is durable, at several
  * rates of one replica. The real group commit over a store that takes `storeMs` for each write.
  *
  *   npm run build && node bench/linger.mjs [storeMs=30] [seconds=20] [rates=1,10,100,1000]
@@ -20,6 +20,7 @@ async function measure(rate, maxLinger) {
   let segments = 0;
   const ledger = createLedger({
     store: {
+      clockOffset: () => 0,
       async create() {
         segments += 1;
         await sleep(storeMs);

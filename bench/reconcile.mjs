@@ -9,8 +9,6 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createArchive } from '../dist/archive/archive.js';
 import { createLedger } from '../dist/ledger/write/ledger.js';
@@ -19,6 +17,7 @@ import { ByteBudget } from '../dist/lib/memory/byte-budget.js';
 import { reconcile } from '../dist/recovery/reconcile/reconcile.js';
 import { createRetentionView } from '../dist/recovery/retention/retention-view.js';
 import { createSpeechClients } from '../dist/speech/speech.js';
+import { createMemoryStore } from './lib/memory-store.mjs';
 
 const [jobs = 100_000, perDay = 1e6, storeMs = 30, missing = 1] = process.argv.slice(2).map(Number);
 const HOUR = 3_600_000;
@@ -28,61 +27,36 @@ const SERVICE_MS = 50;
 const step = Math.max(1, Math.round(DAY / perDay));
 const newJobs = Math.min(jobs, Math.round(HOUR / step));
 
-/** Artefacts of all jobs but some are here; other objects are kept in memory. */
+/** A store with the artefacts of all jobs but some; other objects are kept in memory. */
 function createStore() {
-  const objects = new Map();
   const calls = {};
-  const enter = (operation) => {
-    calls[operation] = (calls[operation] ?? 0) + 1;
-    return sleep(storeMs);
-  };
-  const infoOf = (key, { body, headers }) => ({ key, size: body.length, modifiedAt: new Date(), ...headers });
+  const kept = createMemoryStore().open(storeMs, (call, key) => {
+    const name = call === 'HEAD' && key.startsWith('jobs/') ? 'HEAD of artefacts' : call;
+    calls[name] = (calls[name] ?? 0) + 1;
+  });
   const isHere = (key) => {
     let sum = 0;
     for (let at = 5; at < key.length; at += 1) sum = (sum * 31 + key.charCodeAt(at)) >>> 0;
     return sum % 1000 >= missing;
   };
   return {
-    location: 'computed:',
-    clockOffset: () => 0,
-    partSize: 8 * MIB,
+    ...kept,
     calls,
-    objects,
     async head(key) {
-      await enter(key.startsWith('jobs/') ? 'HEAD of artefacts' : 'other HEAD');
-      const kept = objects.get(key);
-      if (kept !== undefined) return infoOf(key, kept);
-      if (!key.startsWith('jobs/') || !isHere(key)) return null;
+      const info = await kept.head(key);
+      if (info !== null || !key.startsWith('jobs/') || !isHere(key)) return info;
       return { key, size: 10_240, modifiedAt: new Date(), contentType: 'application/json', metadata: {} };
-    },
-    async create(key, body, headers) {
-      await enter('PUT');
-      if (objects.has(key)) return 'exists';
-      objects.set(key, { body: Buffer.from(body), headers });
-      return 'created';
-    },
-    async read(key) {
-      await enter('GET');
-      const kept = objects.get(key);
-      return kept === undefined ? null : { info: infoOf(key, kept), body: Readable.from([kept.body]) };
-    },
-    async *list(prefix, { startAfter = '' } = {}) {
-      await enter('LIST');
-      for (const key of [...objects.keys()].sort()) {
-        if (key.startsWith(prefix) && key > startAfter) yield infoOf(key, objects.get(key));
-      }
-    },
-    async *folders(prefix) {
-      await enter('LIST');
-      const below = [...objects.keys()].filter((key) => key.startsWith(prefix));
-      yield* [...new Set(below.map((key) => `${prefix}${key.slice(prefix.length).split('/')[0]}/`))].sort();
-    },
-    async delete(key) {
-      await enter('DELETE');
-      objects.delete(key);
     },
   };
 }
+
+/** An index without lines. */
+const EMPTY_VIEW = {
+  refresh: async () => {},
+  reachBack: async () => Number.NEGATIVE_INFINITY,
+  hasErased: async () => false,
+  deliveries: async () => ({ deliveries: [], nextCursor: null }),
+};
 
 async function startService(count, newest) {
   const script = fileURLToPath(new URL('lib/computed-service.mjs', import.meta.url));
@@ -104,7 +78,7 @@ async function startService(count, newest) {
 async function run(name, store, count, now) {
   const service = await startService(count, now);
   const budget = new ByteBudget({ total: 64 * MIB, reserve: store.partSize });
-  const pool = createBufferPool({ largest: store.partSize, most: 64 * MIB, onFilled: () => {} });
+  const pool = createBufferPool({ largest: store.partSize, maxBytes: 64 * MIB });
   const ledger = createLedger({ store, replica: 'bench' });
   const speech = createSpeechClients({ apiKey: 'bench', regions: { eu1: { batchUrl: service.url } } });
   for (const operation of Object.keys(store.calls)) delete store.calls[operation];
@@ -112,12 +86,13 @@ async function run(name, store, count, now) {
   const watch = setInterval(() => (rss = Math.max(rss, process.memoryUsage().rss)), 100);
   const cpu = process.cpuUsage();
   const began = performance.now();
-  let looked = 0;
+  let listed = 0;
   const report = await reconcile(
     {
       store,
       archive: createArchive(store, budget, pool),
       ledger,
+      view: EMPTY_VIEW,
       speech,
       sources: { default: { contents: ['transcript'], keyPrefix: '' } },
       publicUrl: null,
@@ -129,7 +104,7 @@ async function run(name, store, count, now) {
       retained: createRetentionView(store, {}, 7 * DAY),
       clock: () => now,
     },
-    { onJob: () => (looked += 1) },
+    { onJob: () => (listed += 1) },
   );
   const seconds = (performance.now() - began) / 1000;
   clearInterval(watch);
@@ -139,7 +114,7 @@ async function run(name, store, count, now) {
   await speech.close();
   await service.stop();
   console.log(`${name}: ${count} jobs in the list`);
-  console.log(`  ${seconds.toFixed(1)} s, ${looked} jobs listed, ${Math.round(looked / seconds)} a second`);
+  console.log(`  ${seconds.toFixed(1)} s, ${listed} jobs listed, ${Math.round(listed / seconds)} a second`);
   console.log(
     `  CPU ${((user + system) / 1e6).toFixed(1)} s, resident memory at most ${Math.round(rss / MIB)} MB`,
   );

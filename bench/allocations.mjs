@@ -8,7 +8,7 @@
  *
  * The receiver runs as in production, the S3 stand-in and the sender in processes of their own. The heap is sampled, what
  * minor collections have freed included, so that the figures do not depend on how fast or busy the machine is: runs differ
- * by less than 2 %. A round above a bound is repeated twice at most: on a machine that stands still what runs by the clock adds to it.
+ * by less than 2 %. A round above a bound is repeated twice at most: on a stalled machine, timer-driven work adds to it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,17 +31,15 @@ const { values: options, positionals } = parseArgs({
 });
 const callbacks = Number(options.callbacks);
 
-/**
- * Bytes: what a callback may allocate. Calls: one for each artefact, and a ledger segment for every 24 callbacks or so.
- */
-const MOST = {
+/** Upper bounds per callback. Calls: one for each artefact, and a ledger segment for every 24 callbacks or so. */
+const BOUNDS = {
   transcript: { bytes: 64_000, calls: 1.1 },
   form: { bytes: 131_000, calls: 3.1 },
 };
-const most = MOST[options.body];
-if (most === undefined) throw new Error(`no such body: ${options.body}`);
+const bounds = BOUNDS[options.body];
+if (bounds === undefined) throw new Error(`no such body: ${options.body}`);
 
-/** What the receiver does by the clock (index, merge, canary) counts as well, and only adds: one round within the bounds shows the price. */
+/** Timer-driven work of the receiver (index, merge, canary) counts as well, and only adds: one round within the bounds is enough. */
 const ROUNDS = 3;
 
 /** V8's mean distance of two samples, in bytes: with 8 KiB the sum of the same callbacks varies by one in a hundred. */
@@ -60,7 +58,7 @@ async function main() {
   const store = await startStandIn(scratch);
   const receiver = await TARGETS.product.start({ store, scratch, main: positionals[0] });
   const devtools = await connectDevtools(join(scratch, 'product.log'));
-  // Until the optimising compiler has seen what each callback runs: slower code allocates more.
+  // Until the optimising compiler has seen the code of a callback: slower code allocates more.
   await send(receiver, 'warm-up', 6000);
   let isWithin = false;
   for (let round = 1; round <= ROUNDS && !isWithin; round += 1)
@@ -85,7 +83,7 @@ async function measure(receiver, devtools, round) {
   const sites = bytesBySite(profile.head);
   const bytes = [...sites.values()].reduce((sum, each) => sum + each, 0) / callbacks;
   print(sites, bytes);
-  const isWithin = bytes <= most.bytes && calls <= most.calls;
+  const isWithin = bytes <= bounds.bytes && calls <= bounds.calls;
   const figures = `${Math.round(bytes)} bytes and ${calls.toFixed(3)} store calls per ${options.body}, Node ${process.version}`;
   console.log(`\n${isWithin ? 'verdict: passed' : `round ${round}: above the bounds`}, ${figures}`);
   return isWithin;

@@ -1,5 +1,5 @@
 /**
- * What a started receiver holds: resident memory soon after the start and once it was at rest, and the time to *listening*.
+ * Resident memory of a receiver soon after its start and at rest, and the time to *listening*.
  *
  *   node bench/at-rest.mjs [--store file] [--rounds 3] [--seconds 15] [--calls 0] [--node path] [dist/main.js ...]
  *

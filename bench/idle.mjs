@@ -1,5 +1,5 @@
 /**
- * What an idle replica asks of its store: calls a minute by operation, and their price a day on S3. Build first.
+ * The store calls of an idle replica: calls a minute by operation, and their price a day on S3. Build first.
  *
  *   node bench/idle.mjs [minutes=20]
  *

@@ -1,15 +1,15 @@
 /**
- * What operators' reads of a large store cost the callbacks: one replica with the heap of the image's limit on a file store with many
- * quarantined bodies, dead events and replays gets callbacks at a steady rate, alone, and while clients ask for their lists, give up and
- * come again. Prints what became of the questions, p50 and p99 of the callbacks, and the memory. Goals: alive, every question is answered
- * with 200 or 503, p99 at most doubled.
+ * How operators' reads of a large store slow down callbacks: one replica with the heap of the image's limit on a file store with many
+ * quarantined bodies, dead events and replays gets callbacks at a steady rate, alone, and while clients request their lists, time out and
+ * retry. Prints the outcomes of the reads, p50 and p99 of the callbacks, and the memory. Goals: alive, every read is answered with 200 or
+ * 503, p99 at most doubled.
  *
  *   npm run build && node bench/operators-reads.mjs [--bodies 100000] [--events 50000] [--replays 10000] [--clients 20]
  *     [--give-up 30] [--rate 20] [--seconds 60] [--pause 1] [--equal] [--lines 1000000] [--main dist/main.js]
  *
- * A client asks again after as long as the page that asks it, with `--pause` after so many seconds.
- * With `--equal` all clients ask for the same page of the quarantine. With `--lines` the store has nothing but so many lines of the last
- * hour, and the clients ask what the page asks of the ledger; the first row is beside the building of the index.
+ * A client polls at the interval of the page, or at `--pause` seconds.
+ * With `--equal` all clients request the same page of the quarantine. With `--lines` the store has nothing but so many lines of the last
+ * hour, and the clients send the page's requests to the ledger; the first row is during the build of the index.
  */
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,8 +53,8 @@ const TOKEN = 'token-of-the-benchmark';
 /** Megabytes of V8's old generation in the image's smallest container. */
 const HEAP = 192;
 const QUARANTINE = '/quarantine?limit=';
-/** What the page asks, and the seconds after which it asks again. */
-const QUESTIONS =
+/** The page's requests, and the seconds between two of each. */
+const REQUESTS =
   lines > 0
     ? [
         ['/deliveries?limit=', 3],
@@ -124,7 +124,7 @@ async function fill(folder) {
   await opened.close();
 }
 
-/** Each segment with its metadata: the service searches for what an object lacks. */
+/** Each segment with its metadata: a receiver looks up metadata that an object lacks. */
 async function writeSegment({ folder, store, writing }, place, time, text) {
   const key = segmentKey(place);
   await writing(() =>
@@ -331,14 +331,14 @@ async function phase(receiver, name, rest, number) {
     perSecond: rate,
     body: { kind: 'transcript', bytes: 10_240 },
   };
-  const looking = new AbortController();
+  const stopReads = new AbortController();
   generator.send({ groups: [group], warmUpMs: 2000, measureMs: seconds * 1000 });
   await once(generator, 'message');
   const seen = { answered: [], refused: 0, givenUp: 0, failed: 0 };
-  const looks = Array.from({ length: number }, (_, n) => client(receiver, n, seen, looking.signal));
+  const clientsDone = Array.from({ length: number }, (_, n) => client(receiver, n, seen, stopReads.signal));
   const [{ results, message }] = await once(generator, 'message');
-  looking.abort();
-  await Promise.all(looks);
+  stopReads.abort();
+  await Promise.all(clientsDone);
   generator.disconnect();
   if (results === undefined) throw new Error(`the callbacks failed: ${message}`);
   const { p50, p99, max, count, statuses } = results[0];
@@ -353,17 +353,19 @@ async function phase(receiver, name, rest, number) {
   return p99;
 }
 
-/** Asks, gives up after a while, and comes again, as a page does that stays open. */
+/** Polls with a timeout, as an open page does. */
 async function client(receiver, n, seen, signal) {
-  const [question, interval] = values.equal ? [QUARANTINE, 6] : QUESTIONS[n % QUESTIONS.length];
-  const path = question.replace(/=$/, `=${50 - (values.equal ? 0 : Math.floor(n / QUESTIONS.length))}`);
+  const [request, interval] = values.equal ? [QUARANTINE, 6] : REQUESTS[n % REQUESTS.length];
+  // Another limit for each client, so that they share no read.
+  const limit = 50 - (values.equal ? 0 : Math.floor(n / REQUESTS.length));
+  const path = request.replace(/=$/, `=${limit}`);
   while (!signal.aborted) {
     const began = performance.now();
-    const patience = AbortSignal.timeout(giveUp * 1000);
+    const timeout = AbortSignal.timeout(giveUp * 1000);
     try {
       const response = await fetch(`${receiver.said.adminUrl}/admin/api${path}`, {
         headers: { authorization: `Bearer ${TOKEN}` },
-        signal: AbortSignal.any([patience, signal]),
+        signal: AbortSignal.any([timeout, signal]),
       });
       const answer = await response.json();
       if (response.status === 200) seen.answered.push((performance.now() - began) / 1000);
@@ -372,7 +374,7 @@ async function client(receiver, n, seen, signal) {
       await sleep(Number(values.pause ?? interval) * 1000, null, { signal }).catch(() => undefined);
     } catch (error) {
       if (signal.aborted) return;
-      if (patience.aborted) seen.givenUp += 1;
+      if (timeout.aborted) seen.givenUp += 1;
       else {
         seen.failed += 1;
         if (seen.failed === 1) console.error(error);
@@ -382,7 +384,7 @@ async function client(receiver, n, seen, signal) {
   }
 }
 
-/** What the health summary says of the quarantine, once the index has all bodies. */
+/** The quarantine in the health summary, once the index has all bodies. */
 async function waiting(receiver) {
   const began = performance.now();
   for (;;) {

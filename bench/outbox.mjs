@@ -5,8 +5,8 @@
  *   npm run build && node bench/outbox.mjs [rate=1000] [seconds=20] [storeMs=30] [maxLinger=0] [replicas=1] [behind=0]
  *
  * Lag is the time from the line's `receivedAt` to its event's arrival. `replicas` write the ledger, all in this process. With
- * rate 0 it measures rest: the replica that sends, and another one that waits to take over. With `behind` it measures how a
- * subscriber catches up that is so many lines behind, in segments of a hundred, by fifths. docs/scale.md quotes the figures.
+ * rate 0 it measures an idle sender, and another replica that waits to take over. With `behind` it measures how a subscriber
+ * with a backlog of so many lines catches up, in segments of a hundred, by fifths. docs/scale.md quotes the figures.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -92,7 +92,7 @@ function openOutbox(store, owner, url, onSent) {
 
 const LINES_PER_SEGMENT = 100;
 
-/** Catches up with whole hours, and sends time and memory to the parent. */
+/** Sends a backlog in whole hours, and reports time and memory to the parent. */
 async function catchUp(url) {
   const { storeMs, behind } = OPTIONS;
   const memory = createMemoryStore();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/* The same inputs each time, so that a score can be compared; no time for more of them, or for the smallest that fails. */
+/* The same inputs in every run, so that scores can be compared; limited in time, and without shrinking. */
 fc.configureGlobal({
   seed: 1,
   endOnFailure: true,

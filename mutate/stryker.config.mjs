@@ -6,10 +6,10 @@ export default {
   testRunnerNodeArgs: ['--import', './scripts/run-typescript.mjs'],
   jest: { configFile: 'mutate/jest.config.mjs', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
-  // Code that runs once at import is not reset between tests: what is tried there says nothing.
+  // Code that runs once at import is not reset between tests: mutants there prove nothing.
   ignoreStatic: true,
   checkers: [],
-  // It would read the project's with an interface that TypeScript 7 does not have, and nothing here needs one.
+  // Stryker would read the project's through an API that TypeScript 7 does not have, and needs none here.
   tsconfigFile: 'none',
   disableTypeChecks: false,
   concurrency: 2,

@@ -1,8 +1,8 @@
-// The browser for tests and screenshots: headless, a fresh profile each time, nothing that talks to anybody.
+// The browser for tests and screenshots: headless, a fresh profile each time, no background traffic.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
-/** The shell draws no window around a page, which takes more of the machine than most pages. */
+/** The shell draws no window around a page, which costs more CPU than most pages. */
 const BROWSERS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 const FLAGS = [

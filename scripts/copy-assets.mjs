@@ -1,6 +1,6 @@
-// tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
-// packages, and the modules that the page shares with the receiver, into the source folder as well, so that the page is
-// whole when run from source.
+// Copies the dashboard's static files to dist, because tsc emits TypeScript only. Its libraries, which come from the installed
+// packages, and the modules that it shares with the receiver are written into the source folder as well, so that the page is
+// complete when run from source.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -25,7 +25,7 @@ const DOMAIN = [
   'submitted-words',
   'summary-groups',
 ].map((name) => `domain/${name}`);
-/** They import each other and the above alone. */
+/** These import only each other and the modules above. */
 const ISSUES = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
   .map((name) => `operations/issues/${name}`)
   .concat(
@@ -35,8 +35,8 @@ const ISSUES = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
     'lib/text/amounts',
     'lib/text/plural',
   );
-/** These folders of src have no place of their own in vendor. */
-const ROOM = /^(domain|lib|operations)\//;
+/** Folders of src that paths in vendor leave out. */
+const OMITTED_FOLDER = /^(domain|lib|operations)\//;
 const { resolve } = createRequire(import.meta.url);
 const uplot = dirname(resolve('uplot'));
 const vendor = join('src', PAGE, 'vendor');
@@ -50,13 +50,13 @@ for (const module of [...DOMAIN, ...ISSUES]) {
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
     module: { type: 'es6' },
   });
-  const name = `${module.replace(ROOM, '')}.js`;
+  const name = `${module.replace(OMITTED_FOLDER, '')}.js`;
   const file = join(vendor, name);
   written.add(name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, code.replaceAll(/(['"])(?:\.\.\/)+(?:(?:domain|lib|operations)\/)?/g, '$1../'));
 }
-// Modules that the page had before, under other names: the built page would announce them.
+// Modules of earlier builds: the built page would preload them.
 for (const name of readdirSync(vendor, { recursive: true }))
   if (name.endsWith('.js') && !written.has(name)) rmSync(join(vendor, name));
 cpSync(join('src', PAGE), join('dist', PAGE), {
@@ -67,7 +67,7 @@ for (const name of readdirSync(join('dist', PAGE), { recursive: true }))
   if (!existsSync(join('src', PAGE, name)))
     rmSync(join('dist', PAGE, name), { recursive: true, force: true });
 
-// The built page announces its modules at once: a browser would find them one after the other, and ask for each when it has the one before.
+// The built page preloads its modules: a browser would find and request them one after the other.
 const LAZY = ['main.js', 'views/charts/draw-chart.js', 'vendor/uplot.js'];
 const page = join('dist', PAGE, 'index.html');
 const modules = readdirSync(join('dist', PAGE), { recursive: true })

@@ -69,7 +69,7 @@ function demoConfig(folder, simulator, expires) {
         },
       },
     },
-    // What the made-up report says stays.
+    // A run would replace the made-up report.
     recovery: { interval: 'off' },
     speech: {
       apiKey: simulator.apiKey,
@@ -162,7 +162,7 @@ function writeHistory(folder, now, withIssues, scale) {
 function madeUpLine(time, random, withIssues) {
   const dice = random();
   const jobId = `j${Math.floor(random() * 1e9).toString(36)}`;
-  const outcome = withIssues ? outcomeFor(dice) : dice < 0.06 ? 'duplicate' : 'stored';
+  const outcome = outcomeFor(dice, withIssues);
   const recovered = ['recovered', 'failed', 'unrecoverable'].includes(outcome);
   const size = Math.round(4000 + random() * 60_000);
   return {
@@ -202,7 +202,8 @@ const REASONS = {
   unrecoverable: 'the service no longer keeps the results (410)',
 };
 
-function outcomeFor(dice) {
+function outcomeFor(dice, withIssues) {
+  if (!withIssues) return dice < 0.06 ? 'duplicate' : 'stored';
   if (dice < 0.05) return 'duplicate';
   if (dice < 0.08) return 'noted';
   if (dice < 0.1) return 'recovered';

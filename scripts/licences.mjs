@@ -1,9 +1,9 @@
-// licences.mjs [--check]: lists what `npm ci --omit=dev` installs with its licence, by the lock file. With --check it
-// says only what is wrong: a licence that is not on the list below, or none; exit code 1 then.
+// licences.mjs [--check]: lists what `npm ci --omit=dev` installs with its licence, by the lock file. With --check it lists only
+// packages whose licence is missing or not accepted below, and ends with 1 if there are any.
 import { existsSync, readFileSync } from 'node:fs';
 
 /** Permissive ones; any other needs a review. */
-const TAKEN = [
+const ACCEPTED = [
   '0BSD',
   'Apache-2.0',
   'BSD-2-Clause',
@@ -31,13 +31,12 @@ function olderForm(path) {
 }
 
 /** `(MIT OR GPL-2.0)` is fine when one of the choices is. */
-const isTaken = (licence) =>
+const isAccepted = (licence) =>
   licence
     .replace(/[()]/g, '')
     .split(' OR ')
-    .some((choice) => TAKEN.includes(choice));
-const odd = shipped.filter(({ licence }) => !isTaken(licence));
-
-const listed = process.argv.includes('--check') ? odd : shipped;
+    .some((choice) => ACCEPTED.includes(choice));
+const rejected = shipped.filter(({ licence }) => !isAccepted(licence));
+const listed = process.argv.includes('--check') ? rejected : shipped;
 for (const { name, version, licence } of listed) console.log(`${licence.padEnd(14)}  ${name} ${version}`);
-if (process.argv.includes('--check')) process.exitCode = odd.length === 0 ? 0 : 1;
+if (process.argv.includes('--check')) process.exitCode = rejected.length === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
-// prune-packages.mjs FOLDER...: removes what no program loads from installed packages and from the build: types, source maps, documentation
-// and npm's own notes, which differ from version to version. Licences stay.
+// prune-packages.mjs FOLDER...: removes files that no program loads from installed packages and from the build: types, source maps,
+// documentation, and npm's own notes, which differ from version to version. Licences stay.
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 

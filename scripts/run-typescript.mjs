@@ -3,8 +3,8 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `node --import <this file> program.ts` runs the sources without a build. Node strips the types itself; this only finds the source of an
- * import, which names the file that the compiler writes.
+ * `node --import <this file> program.ts` runs the sources without a build. Node strips the types itself; this only maps imports, which name
+ * compiled files, to their sources.
  */
 registerHooks({
   resolve(specifier, context, next) {

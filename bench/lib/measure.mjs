@@ -6,7 +6,7 @@ import { PATH, TARGETS } from './targets.mjs';
 
 let serial = 0;
 
-/** Jobs that were not sent before. */
+/** For job ids that were not sent before. */
 function newPrefix() {
   serial += 1;
   return `b${serial}x${Date.now().toString(36)}`;
@@ -34,16 +34,16 @@ export async function startContestant({ scenario, name, store, scratch, node, pr
 }
 
 const SLICE_SECONDS = 3;
-const MOST_SLICES = 5;
-/** Node 24 optimises most functions when they have run some 10,000 times; the CPU of a callback rests before that, too. */
-const LEAST_CALLBACKS = 16_000;
+const MAX_SLICES = 5;
+/** Node 24 optimises most functions when they have run some 10,000 times; the CPU of a callback can settle before that, too. */
+const MIN_CALLBACKS = 16_000;
 
 /** Loads a contestant with enough callbacks, and until the CPU that each takes does not fall by 2 % from one slice of time to the next. */
 export async function warmUp(contestant) {
   let least = Number.POSITIVE_INFINITY;
   let callbacks = 0;
   let falls = true;
-  for (let slice = 0; slice < MOST_SLICES && (falls || callbacks < LEAST_CALLBACKS); slice += 1) {
+  for (let slice = 0; slice < MAX_SLICES && (falls || callbacks < MIN_CALLBACKS); slice += 1) {
     const { cpuMs, perSecond } = await contestant.measure(SLICE_SECONDS, 300);
     callbacks += perSecond * SLICE_SECONDS;
     falls = cpuMs < least * 0.98;

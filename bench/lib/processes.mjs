@@ -55,7 +55,7 @@ function jsonLines(file) {
     });
 }
 
-/** SIGTERM, and SIGKILL for who does not go within ten seconds. */
+/** SIGTERM, and SIGKILL if the process does not exit within ten seconds. */
 async function stop(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

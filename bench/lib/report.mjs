@@ -33,10 +33,10 @@ export function summarise(scenario, rounds) {
 }
 
 /**
- * CPU of the product by that of what it cannot do without, which is receiving a request (bare Express) and sending one (the
- * signed PUT loop). Taken round by round, and then the median; null where one of them did not run.
+ * CPU of the product divided by the minimum: receiving a request (bare Express) and sending one (the signed PUT loop). The
+ * median of the rounds; null where one of them did not run.
  */
-function ratioToLeast(rounds) {
+function ratioToMinimum(rounds) {
   return median(
     rounds.map(({ product, 'bare-express': bare, 'put-loop': put }) =>
       product && bare && put ? product.cpuMs / (bare.cpuMs + put.cpuMs) : null,
@@ -44,9 +44,9 @@ function ratioToLeast(rounds) {
   );
 }
 
-/** What the table does not show: ratios that have a goal. `earlier` are the scenarios of this run so far. */
+/** Ratios with a goal, which the table does not show. `earlier` are the scenarios of this run so far. */
 export function notes(name, rounds, earlier) {
-  const ratio = ratioToLeast(rounds);
+  const ratio = ratioToMinimum(rounds);
   if (ratio !== null)
     return `\nIts CPU is ${ratio.toFixed(2)} times that of bare Express and the signed PUT loop together.\n`;
   const lone = earlier.find((each) => each.name === 'json-10k')?.rows.find((row) => row.name === 'product');

@@ -1,5 +1,5 @@
-// Many uploads at once over a store that takes its time: does every one of them get through in the attempts that the
-// service makes? (about 0, 15, 35 and 65 s after the first)
+// Many uploads at once over a slow store: does each succeed within the attempts of the service? (about 0, 15, 35 and 65 s
+// after the first)
 // node bench/memory/many-uploads.mjs [uploads] [megabytes each] [milliseconds per store request]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

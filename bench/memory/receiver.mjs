@@ -1,4 +1,4 @@
-// The receiver as a process of its own, and what its memory does meanwhile.
+// The receiver in a process of its own, with its memory usage.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 // Transcripts beside slow uploads: how long each waits for its answer.
 // node bench/memory/slow-senders.mjs [uploads] [bytes per second each] [seconds] [sized|chunked|imports] [pause]
-// A refused upload comes again after `pause` milliseconds, 5000 by default.
+// A refused upload is retried after `pause` milliseconds, 5000 by default.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 import type { AdminServices } from '../../src/operations/admin/admin-services.js';
 import { adminRoutes } from '../../src/operations/admin/api/admin-routes.js';
 
-/** The routes of the admin API, for what they declare: making them takes no more than this, handling a request takes the rest. */
+/** The routes of the admin API, for their declarations: only handling a request needs the other services. */
 export const API_ROUTES = adminRoutes({
   sources: new Map(),
   self: { version: 'test' },

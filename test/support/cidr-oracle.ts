@@ -1,4 +1,4 @@
-/** A second, independent reading of addresses and CIDRs as plain integers, to judge the real one by. */
+/** A second, independent implementation of addresses and CIDRs with plain integers, as an oracle for the real one. */
 
 export interface OracleAddress {
   readonly family: 4 | 6;
@@ -27,7 +27,7 @@ function unmapped(address: OracleAddress): OracleAddress {
     : address;
 }
 
-/** Whether `address` lies in `base`/`bits`; families never meet. */
+/** Whether `address` lies in `base`/`bits`; false across families. */
 export function holds(base: OracleAddress, bits: number, address: OracleAddress): boolean {
   const client = unmapped(address);
   const range = unmapped(base);

@@ -24,7 +24,7 @@ import {
   useOwnServices,
 } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
-import { NOTHING_ENDS } from '../../support/recovery/recovery-fixture.js';
+import { NOTHING_EXPIRES } from '../../support/recovery/recovery-fixture.js';
 import { archiveOver } from '../../support/store/archive-fixture.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
@@ -313,7 +313,7 @@ describe('replays among replicas', () => {
       window: HOUR,
       grace: 0,
       clock: Date.now,
-      retained: NOTHING_ENDS,
+      retained: NOTHING_EXPIRES,
       retention: HOUR,
       sources: { default: { contents: [], keyPrefix: '' } },
     };

@@ -28,7 +28,7 @@ import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import {
-  NOTHING_ENDS,
+  NOTHING_EXPIRES,
   type RecoveryFixture,
   recoveryFixture,
 } from '../../support/recovery/recovery-fixture.js';
@@ -67,7 +67,7 @@ describe('verification', () => {
   function run(options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
     const store = createFileStore({ directory: service.folder, partSize: 64 * 1024, fsync: false });
     const sources = { default: { contents: [], keyPrefix: '' } };
-    const parts = { store, sources, retention: 7 * 86_400_000, retained: NOTHING_ENDS, clock: Date.now };
+    const parts = { store, sources, retention: 7 * 86_400_000, retained: NOTHING_EXPIRES, clock: Date.now };
     return verify(parts, { version: 'test', since: new Date(Date.now() - 86_400_000), ...options });
   }
 

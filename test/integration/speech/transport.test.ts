@@ -29,7 +29,7 @@ type Respond = (request: http.IncomingMessage, response: http.ServerResponse, in
 
 async function serve(respond: Respond, options: Partial<SpeechOptions> = {}): Promise<Setup> {
   const seen: http.IncomingMessage[] = [];
-  // An idle connection stays open: after a stop of the process a request would meet its end.
+  // No idle timeout: after the process was suspended, a request would race with the close.
   const server = http.createServer({ keepAliveTimeout: 0 }, (request, response) => {
     seen.push(request);
     request.resume();

@@ -28,7 +28,7 @@ export async function openDashboard(browser: Browser, service: Served, look: Loo
   const { signedIn = true, ...options } = look;
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  // Somewhat less than a test may take: what was waited for is named.
+  // Less than Jest's timeout, so that the error names what was waited for.
   page.setDefaultTimeout(150_000);
   const trouble: string[] = [];
   watch(page, service.adminUrl, trouble);
@@ -40,7 +40,7 @@ export async function openDashboard(browser: Browser, service: Served, look: Loo
       await page.evaluate(`location.hash = ${JSON.stringify(`#/${path}`)}`);
     },
     async close() {
-      // The page updates itself: an answer that a test still changes belongs to nobody once the page goes.
+      // The page polls: a request that a test still intercepts would fail once the page is closed.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       await context.close();
     },
@@ -54,7 +54,7 @@ function watch(page: Page, home: string, trouble: string[]): void {
   });
   page.on('pageerror', (error) => trouble.push(`script failed: ${error.message}`));
   page.on('console', (message) => {
-    // Refusals of the API are answers, not faults of the page; the browser logs them all the same.
+    // Error answers of the API are no faults of the page, but the browser logs them.
     const answered = /^Failed to load resource: the server responded with a status of [45]/.test(
       message.text(),
     );

@@ -15,7 +15,7 @@ interface Evaluating {
 
 /** What axe finds on the page as it is, serious or critical; empty when it is clean. */
 export async function seriousFindings(page: Evaluating): Promise<string[]> {
-  // Through the debugger, which the page's own policy does not bind.
+  // Through the debugger, to which the page's Content-Security-Policy does not apply.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE);
   const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
     violations: Finding[];

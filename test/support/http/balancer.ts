@@ -31,7 +31,7 @@ export interface Balancer {
   readonly folder: string;
   /** Its output, standard error first. */
   readonly output: () => string;
-  /** nginx only: writes the file anew and reloads it; resolves when nothing follows the former one any more. */
+  /** nginx only: rewrites the file and reloads it; resolves when no worker uses the old one. */
   reload(replace: Readonly<Record<string, string>>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startBalancer(kind: BalancerKind, options: BalancerOptions
       write(replace);
       const before = occurrences(output, 'start worker process ');
       child.kill('SIGHUP');
-      // The former workers still send to the replicas of before.
+      // Old workers still send to the old replicas.
       await until(() => occurrences(output, ' exited with code 0') === before);
     },
     async stop() {

@@ -28,7 +28,7 @@ export function sha256(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** A transcript whose content is the job's alone. */
+/** A transcript that no other job has. */
 export function transcriptOf(jobId: string): string {
   const results = [
     {
@@ -41,7 +41,7 @@ export function transcriptOf(jobId: string): string {
   return JSON.stringify({ format: '2.9', job: { id: jobId }, metadata: { type: 'transcription' }, results });
 }
 
-/** Media of that size whose content is the job's alone. */
+/** Media of that size that no other job has. */
 export function mediaOf(jobId: string, bytes: number): Buffer {
   return createHash('shake256', { outputLength: bytes }).update(jobId).digest();
 }

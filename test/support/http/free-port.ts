@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 
 const given = new Set<number>();
 
-/** Jest's workers draw at the same time: each has numbers of its own. */
+/** Jest's workers pick ports at the same time: each has a range of its own. */
 const WORKERS = 10;
 const WORKER = Number(process.env.JEST_WORKER_ID ?? 0) % WORKERS;
 
 /**
- * A port on which nobody listens, another one with each call. It is below the range from which the system takes those of outgoing
- * connections and of `port: 0`, so that it is still free when the caller listens, or listens again.
+ * An unused port, another one with each call. It is below the ephemeral range, from which the system takes ports for outgoing connections
+ * and for `port: 0`, so that it is still free when the caller listens, or listens again.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -14,7 +14,7 @@ export interface PrefixProxy {
 
 export async function startPrefixProxy(target: string, prefix: string): Promise<PrefixProxy> {
   const strays: string[] = [];
-  // An idle connection stays open: after a stop of the process a request would meet its end.
+  // No idle timeout: after the process was suspended, a request would race with the close.
   const server = createServer({ keepAliveTimeout: 0 }, (incoming, answer) => {
     const { url = '', method, headers } = incoming;
     if (!url.startsWith(`${prefix}/`)) {

@@ -19,7 +19,7 @@ import { type RawClient, rawClient } from './raw-http.js';
 export interface PublicPort {
   readonly server: Server;
   readonly url: string;
-  /** Errors that were taken for bugs. */
+  /** Errors that were reported as bugs. */
   readonly unexpected: readonly unknown[];
   connect(): Promise<RawClient>;
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export async function recordingServer(
   status: (index: number, request: RecordedRequest) => number | Promise<number> = () => 200,
 ): Promise<RecordingServer> {
   const requests: RecordedRequest[] = [];
-  // An idle connection stays open: after a stop of the process a request would meet its end.
+  // No idle timeout: after the process was suspended, a request would race with the close.
   const server = http.createServer({ keepAliveTimeout: 0 }, async (incoming, response) => {
     const chunks: Buffer[] = [];
     let whole = true;

@@ -13,7 +13,7 @@ export interface SwitchableProxy {
 export async function startSwitchableProxy(): Promise<SwitchableProxy> {
   let target: string | null = null;
   const agent = new http.Agent({ keepAlive: true });
-  // An idle connection stays open: after a stop of the process a request would meet its end.
+  // No idle timeout: after the process was suspended, a request would race with the close.
   const server = http.createServer({ keepAliveTimeout: 0 }, (request, response) => {
     if (target === null) {
       request.resume();

@@ -16,14 +16,14 @@ export async function visibleKeys(folder: string, prefix = ''): Promise<string[]
 }
 
 /**
- * All lines of the ledger in a file store's folder, read as a bucket reader would; without those of who looked at content and
- * signed in, because tests use the admin port to see what they did.
+ * All lines of the ledger in a file store's folder, read as a bucket reader would; without access lines, because tests read content and
+ * sign in on the admin port themselves.
  */
 export async function ledgerOf(folder: string): Promise<LedgerLine[]> {
   return (await allLinesOf(folder)).filter(({ origin }) => origin !== ACCESS_ORIGIN);
 }
 
-/** Who looked at content, and who signed in. */
+/** The access lines: who read content, and who signed in. */
 export async function accessLinesOf(folder: string): Promise<LedgerLine[]> {
   return (await allLinesOf(folder)).filter(({ origin }) => origin === ACCESS_ORIGIN);
 }

@@ -24,7 +24,7 @@ export function putSegment(
   return key;
 }
 
-/** The key behind the last one that was put, or that a test put there itself. */
+/** The key after the last one; skips keys that a test put itself. */
 function nextKey(store: MemoryStore, hour: string, writer: string): string {
   const last = lastNumbers.get(store) ?? new Map<string, number>();
   lastNumbers.set(store, last);

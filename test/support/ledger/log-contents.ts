@@ -6,7 +6,7 @@ import { segmentsOfHour } from '../../../src/ledger/log/segments-of-hour.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
-/** A segment as the log gives it out. */
+/** A segment as the log returns it. */
 interface LogContent {
   readonly key: string;
   readonly writtenAt: number;

@@ -2,7 +2,7 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { scanLines } from '../../../src/ledger/log/scan-lines.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
-/** All lines of a ledger, whose faults are passed over. */
+/** All lines of a ledger that can be read. */
 export async function* readLines(store: ObjectStore): AsyncGenerator<LedgerLine> {
   const ignore = () => {};
   const since = Number.NEGATIVE_INFINITY;

@@ -17,7 +17,7 @@ interface BurstOptions {
 }
 
 /**
- * Writes the ledger of a bad night into a folder of the file store: every line has a context of its own, every tenth job
+ * Writes a worst-case ledger into a folder of the file store: every line has a context of its own, every tenth job
  * fails with a reason of 2 KB, and there are 5,000 sources.
  */
 export async function writeBurst(folder: string, options: BurstOptions): Promise<void> {

@@ -16,7 +16,7 @@ import { ledgerLine } from '../ledger/ledger-lines.js';
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 export const OTHER_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
 
-/** As in production, a thousand times faster. No event ends by its age, which on a busy machine could be before its answer. */
+/** As in production, a thousand times faster. No event expires, which on a busy machine could happen before its answer. */
 export const FAST: OutboxTimes = {
   poll: 5,
   busyPoll: 1,
@@ -88,7 +88,7 @@ const ITEM: StoredItem = {
   outcome: 'created',
 };
 
-/** Maker of this file alone: that of the program may have made ids of a later time for an earlier file, and never goes back. */
+/** For this file alone: ids never go back in time, and the program's maker may have made later ones. */
 const newId = ulidMaker();
 
 /** The line of a delivery that stored something. */
@@ -110,7 +110,7 @@ export function eventOf<Event extends ReceiverEvent = JobEvent>(
 export function deadEventOf(jobId: string): DeadEvent {
   const line = storedLine({ jobId });
   const event = jobEventOf(line, 'memory:');
-  if (event === null) throw new Error('the line announces nothing');
+  if (event === null) throw new Error('the line has no event');
   const at = line.receivedAt;
   const history = [{ at, status: 410, error: null }];
   return {

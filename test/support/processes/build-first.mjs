@@ -14,12 +14,12 @@ const SOURCES = [
   'tsconfig.build.json',
 ];
 
-/** Compiled code of the programs that the tests start, for as long as they are not built again. */
+/** Compiled code of the programs that the tests start, until the next build. */
 const COMPILED = resolve('node_modules/.cache/compiled');
 
-/** A file system in memory, where fsync costs nothing: on a disk that others use, tests of file stores wait for little else. */
+/** A file system in memory, where fsync costs nothing: on a shared disk, tests of file stores spend most of their time waiting for it. */
 const IN_MEMORY = '/dev/shm';
-const ENOUGH_BYTES = 4 * 2 ** 30;
+const MIN_FREE_BYTES = 4 * 2 ** 30;
 
 /**
  * Jest's global setup: builds when a source is newer than dist, so that no test ever starts an old build. Ends the run on a Node that the
@@ -46,7 +46,7 @@ export default function buildFirst() {
 function hasRoom(folder) {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return false;
   const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize >= ENOUGH_BYTES;
+  return bavail * bsize >= MIN_FREE_BYTES;
 }
 
 /** The latest change of a file, or of a folder and anything below it: a file that was removed changes its folder. */

@@ -1,7 +1,7 @@
 import { fillAll } from '../../../src/index/fill/index-filler.js';
 import { openIndexAt } from '../ledger/open-index-at.js';
 
-/** A process of its own that fills an index of a store again and again until it is killed, and reports what each time came of it. */
+/** A process that fills an index of a store again and again until it is killed, and reports the result of each time. */
 process.on('message', async ({ url, path }: { readonly url: string; readonly path: string | null }) => {
   const index = await openIndexAt(url, path);
   await index.opened();

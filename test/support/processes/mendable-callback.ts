@@ -7,7 +7,7 @@ import type { RunningService } from './running-service.js';
 export interface MendableCallback {
   readonly status: number;
   readonly deliveryId: string;
-  /** Lets the body decode from now on, as it would with a program that was mended. */
+  /** Makes the body decodable from now on, as a fix of the program would. */
   mend(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface ReceiverProcess {
 /** Root without the capabilities that pass over file modes. Another user could perhaps not reach Node or this build. */
 const OBEYING_MODES = ['setpriv', '--bounding-set=-dac_override,-dac_read_search'];
 
-/** What precedes a program for which file modes hold although root runs the test. */
+/** The command prefix with which file modes apply to a program although root runs the test. */
 export function obeyingModes(): readonly string[] {
   return process.getuid?.() === 0 ? OBEYING_MODES : [];
 }
@@ -44,7 +44,7 @@ interface ProcessOptions {
   readonly openFiles?: number;
   readonly nodeFlags?: readonly string[];
   readonly main?: string;
-  /** File modes hold for the process although root runs the test. */
+  /** File modes apply to the process although root runs the test. */
   readonly obeysModes?: boolean;
 }
 

@@ -38,7 +38,7 @@ const TEST_DEFAULTS: Settings = {
 
 /** Milliseconds, longer than a test may take. */
 const EVER = 600_000;
-/** On a busy machine no answer comes before what it waits for: the index, facts, the service, or the ledger line of a refusal. */
+/** So that on a busy machine no answer times out its wait for the index, facts, the service, or the ledger line of a refusal. */
 const PATIENT = { freshWithin: EVER, factsWithin: EVER, recordWithin: EVER, lineWithin: EVER };
 
 /** What the probe finds of the stores of tests. Its own tests and receivers as processes use it, at some two hundred requests a start. */
@@ -77,7 +77,7 @@ export function useOwnServices(): typeof startService {
   };
 }
 
-/** As `startService`, as soon as it listens: its store may not be well. */
+/** As `startService`, but resolves as soon as it listens: its store may fail. */
 export async function startListening(
   settings: Settings = {},
   limits: ServiceOptions['limits'] = {},

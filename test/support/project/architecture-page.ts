@@ -41,7 +41,7 @@ function reduced(graph: Graph): Graph {
   );
 }
 
-/** How many folders lie below a folder, one importing the next: 0 imports nothing. */
+/** The longest chain of imports from a folder: 0 imports nothing. */
 function height(graph: Graph, folder: string): number {
   const below = [...(graph.get(folder) ?? [])].map((next) => height(graph, next));
   return below.length === 0 ? 0 : 1 + Math.max(...below);

@@ -20,7 +20,7 @@ const SECTIONS = [
 export interface Rule {
   readonly section: string;
   readonly text: string;
-  /** Test files that hold it, below `test/`. */
+  /** Test files that check it, below `test/`. */
   readonly files: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function conformanceRules(): Rule[] {
   return [...rules.values()].map((rule) => ({ ...rule, files: [...rule.files] }));
 }
 
-/** The rules by section, each group with the test files that hold it. */
+/** The rules by section, each group with the test files that check it. */
 export function conformanceList(): string {
   const rules = conformanceRules();
   return SECTIONS.map((section) => {

@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** A fence of TypeScript or JavaScript in the documentation. */
 export interface Snippet {
-  /** `docs/realtime.md#2`: the page and its how many-th snippet. */
+  /** `docs/realtime.md#2`: the page, and the number of the snippet on it. */
   readonly name: string;
   readonly language: string;
   readonly code: string;

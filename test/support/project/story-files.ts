@@ -14,11 +14,11 @@ import type { Submitted } from './stories.js';
 
 const SRC = new URL('../../../src/', import.meta.url).href;
 const TOKEN = 'a-token-of-the-story-probe';
-/** Before the files count, the service lives through each story, so that what is opened once is open. */
+/** Requests of each story before the files count, so that everything that is opened once is open. */
 const WARM_UP = 2;
-/** Milliseconds without a request, in which timers run that run every second. On a busy machine they run in each turn of a story. */
+/** Milliseconds without a request, in which timers of a second fire. On a busy machine they also fire in each turn of a story. */
 const IDLE_FOR = 1500;
-/** What slower timers run, such as a write to the store, is not there in each of so many. */
+/** Slower timers, such as a write to the store, do not fire in each of so many periods. */
 const IDLE_TIMES = 3;
 
 const [{ settings, stories }] = (await once(process, 'message')) as [Submitted];
@@ -86,7 +86,7 @@ for (const [name, runs] of Object.entries(ran)) {
   const each = runs.map(
     (run) => new Set([...run].filter(([key]) => !isOfTimers(key)).map(([, file]) => file)),
   );
-  // What a slower timer ran meanwhile is not there every time.
+  // Slower timers do not fire in every run.
   files[name] = [...(each[0] ?? [])].filter((file) => each.every((run) => run.has(file))).sort();
 }
 await service.stop();

@@ -34,7 +34,7 @@ export async function startListedService(jobs: readonly ListedJob[]) {
     created_at: new Date(createdAt).toISOString(),
     config: { type: 'transcription', notification_config: [{ url: CALLBACK_URL, contents: ['transcript'] }] },
   });
-  // An idle connection stays open: after a stop of the process a request would meet its end.
+  // No idle timeout: after the process was suspended, a request would race with the close.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
     const [, id, part] = /^\/v2\/jobs\/?([^/]*)\/?(.*)$/.exec(pathname) ?? [];

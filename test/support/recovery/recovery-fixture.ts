@@ -49,8 +49,8 @@ export interface RecoveryFixtureOptions {
   readonly wrapStore?: (store: ObjectStore) => ObjectStore;
 }
 
-/** Without any period. */
-export const NOTHING_ENDS: RetentionView = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
+/** Without retention periods. */
+export const NOTHING_EXPIRES: RetentionView = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
 
 export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Promise<RecoveryFixture> {
   const simulator = await createSimulator({
@@ -90,7 +90,7 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
       grace: 0,
       concurrency: 4,
       retention: 7 * 86_400_000,
-      retained: NOTHING_ENDS,
+      retained: NOTHING_EXPIRES,
       clock: Date.now,
       ...options.parts,
     },

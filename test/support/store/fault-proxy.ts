@@ -75,7 +75,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   setMaxListeners(0, faultsEnded.signal);
   const route: Route = { target, agent, faultsEnded: faultsEnded.signal };
   let count = 0;
-  // An idle connection stays open: after a stop of the process a request would meet its end.
+  // No idle timeout: after the process was suspended, a request would race with the close.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, (incoming, outgoing) => {
     count += 1;
     const { method = '', url = '' } = incoming;

@@ -23,17 +23,17 @@ export function readLifecycleRules(file: string): LifecycleRule[] {
   return JSON.parse(readProjectFile(file)).Rules;
 }
 
-/** The rule that ends a current object first, as S3 decides: of several that match, the one with the fewest days. */
-export function endingRule(
+/** The rule that expires a current object first, as S3 decides: of several that match, the one with the fewest days. */
+export function expiringRule(
   rules: readonly LifecycleRule[],
   key: string,
   tags: Readonly<Record<string, string>> = {},
 ): LifecycleRule | null {
-  const ending = rules.filter(
+  const expiring = rules.filter(
     (rule) =>
       rule.Status === 'Enabled' && rule.Expiration?.Days !== undefined && matches(rule.Filter, key, tags),
   );
-  return ending.sort((a, b) => (a.Expiration?.Days ?? 0) - (b.Expiration?.Days ?? 0))[0] ?? null;
+  return expiring.sort((a, b) => (a.Expiration?.Days ?? 0) - (b.Expiration?.Days ?? 0))[0] ?? null;
 }
 
 function matches(

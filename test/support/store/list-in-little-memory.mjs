@@ -1,5 +1,5 @@
 /**
- * A worker that asks for what operators see of a store with more objects than its heap could hold, and posts the answers.
+ * A worker that reads the operators' lists of a store with more objects than its heap could hold, and posts them.
  */
 import { parentPort } from 'node:worker_threads';
 import { createDeadEventCounter } from '../../../dist/operations/admin/subscribers/count-dead-events.js';

@@ -8,7 +8,7 @@ export function idAt(n, every = 1000) {
 }
 
 /**
- * A store of which only the listing is there: so many ids, each with the objects of these names, which are made while they are listed.
+ * A store with listings only: so many ids, each with the objects of these names, which are generated while they are listed.
  * `listed` counts calls and objects.
  */
 export function listedIds({ folder, count, names, every = 1000 }) {
@@ -35,7 +35,7 @@ export function listedIds({ folder, count, names, every = 1000 }) {
   };
 }
 
-/** By halves: a listing from the end must not make all ids before. */
+/** By binary search: a listing from the end must not generate all ids before it. */
 function firstBehind(startAfter, folder, count, every) {
   let low = 0;
   let high = count;

@@ -14,7 +14,7 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
     let place: StoreUnderTest;
     let proxy: FaultProxy;
     let store: ObjectStore;
-    /** Only for what hangs: on a busy machine its later attempts may run out of time as well, after they were done. */
+    /** Only for requests that hang: on a busy machine later attempts may time out as well, after they took effect. */
     let impatient: ObjectStore;
 
     beforeAll(async () => {
@@ -79,7 +79,7 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
       }
     });
 
-    it('gets a silent attempt over with and goes on', async () => {
+    it('times out an attempt without an answer, and retries', async () => {
       onEach(PUT, { kind: 'hang' }, null);
       expect(['created', 'exists']).toContain(
         await impatient.create('faults/hang', Buffer.from('x'), HEADERS),
@@ -87,7 +87,7 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
       expect(await contentOf('faults/hang')).toBe('x');
     });
 
-    it('sends a part again whose connection takes no more of it', async () => {
+    it('retries a part whose connection stalls', async () => {
       onEach(PUT, { kind: 'hang' }, null);
       const part = randomBytes(store.partSize);
       const upload = await impatient.startUpload('faults/hanging-part', HEADERS);

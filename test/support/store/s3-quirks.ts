@@ -89,7 +89,7 @@ function isExisting({ operation, headers }: Parameters<Quirk>[0], { status }: S3
   return isWrite && headers['if-none-match'] !== undefined && status === 412;
 }
 
-/** What the product cannot live with, and what the refusal says. */
+/** Differences with which the product refuses the store, and the message of the refusal. */
 export const UNFIT: Readonly<Record<string, readonly [Quirk, RegExp]>> = {
   'listings by hash': [listing((objects) => objects.toSorted(byHash)), /not in the order of keys/],
   'listings by age': [listing((objects) => objects.toReversed()), /not in the order of keys/],
@@ -159,7 +159,7 @@ export const UNFIT: Readonly<Record<string, readonly [Quirk, RegExp]>> = {
   ],
 };
 
-/** Where it differs, and the product works. */
+/** Differences with which the product works. */
 export const USABLE: Readonly<Record<string, Quirk>> = {
   'DELETE answered 200': status('DeleteObject', 200),
   'DELETE answered 202': status('DeleteObject', 202),

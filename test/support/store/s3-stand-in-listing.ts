@@ -54,7 +54,7 @@ export function listVersionsXml(state: S3State, query: URLSearchParams): string 
   );
 }
 
-/** ListMultipartUploads: by key, then by id; a page goes on behind a key and an id. */
+/** ListMultipartUploads: by key, then by id; a page continues after a key and an id. */
 export function listUploadsXml(state: S3State, query: URLSearchParams): string {
   const place = (key: string, id: string) => `${key}\n${id}`;
   const after = place(query.get('key-marker') ?? '', query.get('upload-id-marker') ?? '\uffff');

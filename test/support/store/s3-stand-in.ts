@@ -59,7 +59,7 @@ export interface S3StandIn {
 export async function startS3StandIn(): Promise<S3StandIn> {
   const state = createS3State(() => Date.now() + standIn.clockAheadMs);
   const attempts = new Map<string, number>();
-  // An idle connection stays open: after a stop of the process a request would meet its end.
+  // No idle timeout: after the process was suspended, a request would race with the close.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     handle(request, response).catch(() => response.destroy());
   });

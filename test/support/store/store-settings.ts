@@ -1,7 +1,7 @@
 import type { StoreOptions } from '../../../src/store/open-store.js';
 
 /**
- * The `store` section of a configuration for a store under test, whose requests are given up and repeated only when they hang, however busy
+ * The `store` section of a configuration for a store under test, whose requests time out and are retried only when they hang, however busy
  * the machine is.
  */
 export function storeSettings(options: StoreOptions, endpoint?: string): Record<string, unknown> {

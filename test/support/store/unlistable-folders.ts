@@ -1,6 +1,6 @@
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 
-/** A store that answers, but for listings of some folders, and of what they are in where that reads them: as folders of another user. */
+/** A store that denies listings of some folders, as if they belonged to another user. */
 export function withUnlistable<S extends ObjectStore>(store: S, folders: () => readonly string[]): S {
   async function* listed<Item>(prefix: string, items: AsyncIterable<Item>): AsyncGenerator<Item> {
     if (folders().some((folder) => prefix.startsWith(folder)))

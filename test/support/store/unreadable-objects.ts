@@ -1,6 +1,6 @@
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 
-/** A store that answers, but for reads of some objects: as a file that its owner may not read. */
+/** A store that denies reads of some objects, as a file system does without permission. */
 export function withUnreadable<S extends ObjectStore>(store: S, isUnreadable: (key: string) => boolean): S {
   return {
     ...store,

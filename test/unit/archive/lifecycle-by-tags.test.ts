@@ -24,7 +24,7 @@ import { ITEM_KINDS, KINDS } from '../../../src/domain/kinds.js';
 import { ledgerPartition } from '../../../src/ledger/hours.js';
 import { mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
 import { archiveOver, commit, context, putItem } from '../../support/store/archive-fixture.js';
-import { endingRule, type LifecycleRule, readLifecycleRules } from '../../support/store/lifecycle-rules.js';
+import { expiringRule, type LifecycleRule, readLifecycleRules } from '../../support/store/lifecycle-rules.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
 const HOUR = 'dt=2026-01-31/hour=00/';
@@ -46,7 +46,7 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
   /** Rule and days by key, of all objects of the store. */
   function ends(store: MemoryStore, of: readonly LifecycleRule[] = rules): Record<string, string> {
     const entries = [...store.objects].map(([key, { headers }]) => {
-      const rule = endingRule(of, key, { ...headers.content });
+      const rule = expiringRule(of, key, { ...headers.content });
       return [key, rule === null ? 'stays' : `${rule.ID} ${rule.Expiration?.Days}`] as const;
     });
     return Object.fromEntries(entries.sort());
@@ -115,7 +115,7 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
     ['reports', verifyReportKey(TIME)],
     ['canaries-of-gone-replicas', '.canary/replica'],
   ])('ends by the rule %s: %s', (id, key) => {
-    expect(endingRule(rules, key)?.ID).toBe(id);
+    expect(expiringRule(rules, key)?.ID).toBe(id);
   });
 
   it.each([
@@ -131,7 +131,7 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
     ['notices', `${NOTICES_FOLDER}state.json`],
     ['an artefact from before tags were on', `${jobFolder('', 'j1')}data`],
   ])('never ends %s', (_, key) => {
-    expect(endingRule(rules, key)).toBeNull();
+    expect(expiringRule(rules, key)).toBeNull();
   });
 
   it('keeps the ledger longer than what it accounts for, and merged hours longer than their segments', () => {

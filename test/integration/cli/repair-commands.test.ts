@@ -93,6 +93,9 @@ describe('the commands that repair', () => {
         'When the body is declared as JSON but does not parse: Refetch the job.',
         'The commands for one of them: transcript-receiver job <job>',
       ]);
+      const because = async (reason: string) => (await cli(['quarantine', '--reason', reason])).stdout;
+      expect(await because('json-invalid')).toBe(listed.stdout);
+      expect(await because('encoding-corrupt')).toBe('No body is waiting.\n');
       expect((await cli(['dismiss', id])).code).toBe(2);
       expect(await cli(['dismiss', id, '--reason', ' '])).toMatchObject({
         code: 2,
@@ -161,6 +164,7 @@ describe('the commands that repair', () => {
         [['acknowledge', 'nobody', '--reason', 'x'], /the ledger has no line of nobody/],
         [['acknowledge', '../x', '--reason', 'x'], /is not a job id/],
         [['quarantine', '--job', '../x'], /is not a job id/],
+        [['quarantine', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
         [['erase', 'not an id'], /is not a job id/],
         [['erase', '--context', 'acme'], /--context must be <name>=<value>, such as customer=acme/],
         [['erase', '--context', 'a=1', '--context', 'a=2'], /a name twice/],

@@ -51,7 +51,7 @@ export function describeDead(dead: number): string {
 /** The delivery of an event to a subscriber. */
 export interface EventDelivery {
   readonly outcome: EventEnd | 'waiting' | 'untried' | 'unknown';
-  /** ISO 8601, of the last attempt; null without one. */
+  /** ISO 8601, of the attempt that decided the outcome, else of the last one; null without one. */
   readonly at: string | null;
   readonly status: number | null;
   readonly error: string | null;

@@ -26,8 +26,8 @@ export interface SentAttempt {
   readonly ended: EventEnd | null;
   readonly durationMs: number;
   /**
-   * Key of the ledger segment that has the event's own line; null unless the sender tried the event in the order of the log. Such an event
-   * no longer waits once the sender's position has passed its segment.
+   * Key of the ledger segment that has the event's own line; null unless the sender tried the event in the order of the log. By it a line
+   * after the sender's saved position does not count as untried.
    */
   readonly line: string | null;
 }

@@ -117,7 +117,8 @@ type Search = ReturnType<typeof linesOf>;
 
 async function print(search: Search, progress: Progress, options: Options): Promise<void> {
   const { csv, json } = options;
-  const { isCut, index } = await (json ? printAsJson : csv ? printAsCsv : printAsTable)(search, progress);
+  const printText = csv ? printAsCsv : printAsTable;
+  const { isCut, index } = await (json ? printAsJson : printText)(search, progress);
   const isExport = Boolean(csv || json);
   // For a truncated table, lines before the index do not matter.
   const asked = {

@@ -92,50 +92,61 @@ async function run(
   context: DeliveryContext,
   options: Options,
 ): Promise<void> {
-  const { config, store, ledger, view, signal, progress } = work;
-  const { keyPrefixes } = config;
+  const { store, view, progress } = work;
   await view.refresh();
-  const search = { store, keyPrefixes, view };
   progress.show('searching the ledger');
   const names = Object.keys(context);
   const found = names.length === 0 ? NOTHING : await jobsOfContext(store, context);
+  const jobs = await preview(work, given, found);
+  rejectUnknown(jobs, options);
   const named = new Set(given);
   const unclear = found.unclear.filter((jobId) => !named.has(jobId));
-  let checked = 0;
+  const notes = names.length > 0 ? [...unclearOf(unclear, names), LOST, ...faultsOf(found)] : [];
+  if (jobs.length === 0) {
+    printFor(options, ['The ledger has no job with this context', ...notes]);
+    if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
+    return;
+  }
+  if (!options.yes && jobs.some(({ erasure }) => erasure === null))
+    await confirm([...formatPreview(jobs), ...notes]);
+  const lines = await eraseAndPrint(work, jobs, options);
+  const totals = jobs.length > 1 && !options.json ? [formatErasureTotals(lines)] : [];
+  printFor(options, [...totals, ...notes]);
+  process.exitCode = exitCodeOf(lines, found);
+}
+
+async function preview(
+  { config: { keyPrefixes }, store, view, progress }: WriterWork,
+  given: readonly string[],
+  found: FoundJobs,
+): Promise<JobToErase[]> {
   const jobIds = [...new Set([...given, ...found.jobIds])];
+  let checked = 0;
   const onJob = () => {
     checked += 1;
     progress.show(`checked ${checked} of ${jobIds.length} jobs`);
   };
   const inLedger = new Set(found.jobIds);
-  const jobs = await previewErasure(search, jobIds, { inLedger, onJob });
+  const jobs = await previewErasure({ store, keyPrefixes, view }, jobIds, { inLedger, onJob });
   progress.end();
-  rejectUnknown(jobs, options);
-  if (jobs.length === 0) {
-    const nothing = ['The ledger has no job with this context', ...unclearOf(unclear, names), LOST];
-    printFor(options, [...nothing, ...faultsOf(found)]);
-    if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
-    return;
-  }
-  const lost = names.length > 0 ? [...unclearOf(unclear, names), LOST] : [];
-  if (!options.yes && jobs.some(({ erasure }) => erasure === null))
-    await confirm([...formatPreview(jobs), ...lost, ...faultsOf(found)]);
+  return jobs;
+}
+
+async function eraseAndPrint(
+  { config: { keyPrefixes }, store, ledger, view, signal, progress }: WriterWork,
+  jobs: readonly JobToErase[],
+  { json, reason }: Options,
+): Promise<ErasureLine[]> {
   const lines: ErasureLine[] = [];
-  const order = {
-    jobs,
-    audit: { actor: CLI_ACTOR, reason: options.reason ?? null },
-    signal,
-  };
-  await eraseJobs({ ...search, ledger }, order, (line) => {
+  const order = { jobs, audit: { actor: CLI_ACTOR, reason: reason ?? null }, signal };
+  await eraseJobs({ store, keyPrefixes, view, ledger }, order, (line) => {
     lines.push(line);
     progress.end();
-    if (options.json) printJson(line);
+    if (json) printJson(line);
     else if (jobs.length <= SHOWN || isNotable(line)) printLines(formatErasureLine(line));
     if (lines.length < jobs.length) progress.show(`${lines.length} of ${jobs.length} jobs`);
   });
-  const sums = jobs.length > 1 ? [formatErasureTotals(lines)] : [];
-  printFor(options, [...(options.json ? [] : sums), ...lost, ...faultsOf(found)]);
-  process.exitCode = exitCodeOf(lines, found);
+  return lines;
 }
 
 /** With --json the notes go to standard error: jobs that an erasure by context cannot have found concern a program, too. */

@@ -64,17 +64,15 @@ function exitCodeOf({ faults, interrupted, records, deleted, swept }: MergeRepor
 function formatReport(report: MergeReport, { all, since }: Options): string[] {
   const { hours, records, lines, segments, deleted, swept, faults, interrupted } = report;
   const isAgain = all === true || since !== undefined;
-  const isNothing = records + deleted + swept + faults.length === 0 && !interrupted;
-  return [
-    ...(isNothing ? [isAgain ? NOTHING : `${NOTHING} ${NEW_ONLY}`] : []),
-    ...(records > 0
-      ? [
-          `Merged ${plural(hours, 'hour')}: ${plural(lines, 'line')} of ${plural(segments, 'segment')} in ${plural(records, 'object')}.`,
-        ]
-      : []),
-    ...(deleted > 0 ? [`Deleted ${plural(deleted, 'segment')}.`] : []),
-    ...(swept > 0 ? [`Deleted ${plural(swept, 'object')} that no record names.`] : []),
-    ...(interrupted ? ['Interrupted: the next run continues.'] : []),
-    ...faults.map(({ hour, reason }) => `error${hour === null ? '' : ` in ${hour}`}: ${reason}`),
-  ];
+  const text: string[] = [];
+  if (records > 0)
+    text.push(
+      `Merged ${plural(hours, 'hour')}: ${plural(lines, 'line')} of ${plural(segments, 'segment')} in ${plural(records, 'object')}.`,
+    );
+  if (deleted > 0) text.push(`Deleted ${plural(deleted, 'segment')}.`);
+  if (swept > 0) text.push(`Deleted ${plural(swept, 'object')} that no record names.`);
+  if (interrupted) text.push('Interrupted: the next run continues.');
+  for (const { hour, reason } of faults) text.push(`error${hour === null ? '' : ` in ${hour}`}: ${reason}`);
+  if (text.length > 0) return text;
+  return [isAgain ? NOTHING : `${NOTHING} ${NEW_ONLY}`];
 }

@@ -67,15 +67,14 @@ export async function checkStore(options: StoreCheckOptions): Promise<Finding[]>
 }
 
 function unusable(store: ObjectStore, report: ProbeReport): Finding {
-  return failed(
-    'store',
-    `${store.location}: ${report.findings.join(' ')}`,
-    report.unfit !== null
-      ? 'Use another store: docs/stores.md, "Which servers work".'
-      : report.condition === null
-        ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
-        : remedyOf(report.condition),
-  );
+  return failed('store', `${store.location}: ${report.findings.join(' ')}`, remedyFor(report));
+}
+
+function remedyFor({ unfit, condition }: ProbeReport): string {
+  if (unfit !== null) return 'Use another store: docs/stores.md, "Which servers work".';
+  return condition === null
+    ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
+    : remedyOf(condition);
 }
 
 const STORE_ID = 'store id';

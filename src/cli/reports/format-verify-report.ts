@@ -7,44 +7,49 @@ const MAX_LINES = 100;
 
 /** A report as text: counts, then what needs attention, with the commands that repair it. */
 export function formatVerifyReport(report: VerifyReport): string[] {
-  const { window, checked, bytes, outcomes, ledger, missing, damaged, replaced, refetch, faults } = report;
-  const lost = lostJobs(report);
+  const { window, checked, bytes, outcomes, ledger, missing, damaged, replaced, faults } = report;
   return [
     `Artefacts of ${window.since} to ${window.until} in ${report.store}: ${checked} checked, ${bytes} bytes intact`,
-    ...(ledger.lines === 0
-      ? [nothingCheckedInWords(report)]
-      : VERIFY_OUTCOMES.map((outcome) => {
-          const how = outcome === 'intact' ? `  ${comparedInWords(report)}` : '';
-          return `  ${outcome.padEnd(14)} ${outcomes[outcome]}${how}`;
-        })),
+    ...countRows(report),
     `Read ${ledger.lines} lines of the ledger in ${ledger.segments} objects${unreadInWords(ledger)}`,
     ...firstOf(missing.map(formatFinding), outcomes.missing),
     ...firstOf(damaged.map(formatFinding), outcomes.damaged),
     ...firstOf(replaced.map(formatReplaced), outcomes.replaced),
-    ...(refetch.length === 0 ? [] : ['Fetch again what the service may still have:']),
-    ...firstOf(
-      refetch.map((command) => `  ${command}`),
-      refetch.length,
-    ),
-    ...(refetch.length === 0
-      ? []
-      : [
-          ...(damaged.length === 0
-            ? []
-            : [
-                'A refetched copy of a damaged artefact becomes a conflict: transcript-receiver job <job> names it, and how to choose it.',
-              ]),
-          'If artefacts are still missing or damaged: restore them from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
-        ]),
-    ...(lost.length === 0
-      ? []
-      : ['The service no longer has these: restore them from a backup, or accept the loss:']),
-    ...firstOf(
-      lost.map((jobId) => `  transcript-receiver acknowledge ${jobId} --reason <words>`),
-      lost.length,
-    ),
+    ...refetchAdvice(report),
+    ...lossAdvice(report),
     ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
   ];
+}
+
+function countRows(report: VerifyReport): string[] {
+  if (report.ledger.lines === 0) return [nothingCheckedInWords(report)];
+  return VERIFY_OUTCOMES.map((outcome) => {
+    const how = outcome === 'intact' ? `  ${comparedInWords(report)}` : '';
+    return `  ${outcome.padEnd(14)} ${report.outcomes[outcome]}${how}`;
+  });
+}
+
+function refetchAdvice({ refetch, damaged }: VerifyReport): string[] {
+  if (refetch.length === 0) return [];
+  const commands = refetch.map((command) => `  ${command}`);
+  const lines = ['Fetch again what the service may still have:', ...firstOf(commands)];
+  if (damaged.length > 0)
+    lines.push(
+      'A refetched copy of a damaged artefact becomes a conflict: transcript-receiver job <job> names it, and how to choose it.',
+    );
+  lines.push(
+    'If artefacts are still missing or damaged: restore them from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
+  );
+  return lines;
+}
+
+function lossAdvice(report: VerifyReport): string[] {
+  const commands = lostJobs(report).map(
+    (jobId) => `  transcript-receiver acknowledge ${jobId} --reason <words>`,
+  );
+  if (commands.length === 0) return [];
+  const title = 'The service no longer has these: restore them from a backup, or accept the loss:';
+  return [title, ...firstOf(commands)];
 }
 
 /** Distinguishes a ledger without lines from one that was not read. */
@@ -92,7 +97,7 @@ function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {
 }
 
 /** @param count of all; `lines` may be only the first of them */
-function firstOf(lines: readonly string[], count: number): string[] {
+function firstOf(lines: readonly string[], count = lines.length): string[] {
   const shown = lines.slice(0, MAX_LINES);
   return count === shown.length ? shown : [...shown, `... and ${count - shown.length} more: see the report`];
 }

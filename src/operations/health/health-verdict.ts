@@ -128,10 +128,10 @@ function verifyIssues({ verify }: VerdictFacts): Issue[] {
   if (verify === null) return [];
   const { missing, damaged, finishedAt, faults } = verify;
   const [first] = faults;
-  return [
-    ...(missing + damaged > 0 ? [issueOf('artefacts-missing', { missing, damaged, finishedAt })] : []),
-    ...(first === undefined ? [] : [issueOf('verify-incomplete', { faults: faults.length, first })]),
-  ];
+  const issues: Issue[] = [];
+  if (missing + damaged > 0) issues.push(issueOf('artefacts-missing', { missing, damaged, finishedAt }));
+  if (first !== undefined) issues.push(issueOf('verify-incomplete', { faults: faults.length, first }));
+  return issues;
 }
 
 function ledgerIssues({ ledger, index, store, scoped }: VerdictFacts): Issue[] {

@@ -40,14 +40,14 @@ export function linesUnreadInWords({
   first,
 }: IssueParams['ledger-lines-unreadable']): string {
   const others = objects > 1 ? ' and others, which are' : ', which is';
-  return [
-    ...(lines > 0
-      ? [`${plural(lines, 'line')} of the ledger cannot be read: damaged, or written by a newer version.`]
-      : []),
-    ...(first === null
-      ? []
-      : [`Lists and figures lack the lines of ${first}${others} missing or cannot be read.`]),
-  ].join(' ');
+  const sentences: string[] = [];
+  if (lines > 0)
+    sentences.push(
+      `${plural(lines, 'line')} of the ledger cannot be read: damaged, or written by a newer version.`,
+    );
+  if (first !== null)
+    sentences.push(`Lists and figures lack the lines of ${first}${others} missing or cannot be read.`);
+  return sentences.join(' ');
 }
 
 /** Effect of a denied prefix on callbacks of these sources; without sources, on callbacks that need it. */
@@ -57,10 +57,10 @@ export function callbacksWithout(sources: readonly string[]): string {
 
 /** "2 artefacts missing from the store and 1 artefact damaged" */
 export function lossesInWords(missing: number, damaged: number): string {
-  return [
-    ...(missing > 0 ? [`${plural(missing, 'artefact')} missing from the store`] : []),
-    ...(damaged > 0 ? [`${plural(damaged, 'artefact')} damaged`] : []),
-  ].join(' and ');
+  const losses: string[] = [];
+  if (missing > 0) losses.push(`${plural(missing, 'artefact')} missing from the store`);
+  if (damaged > 0) losses.push(`${plural(damaged, 'artefact')} damaged`);
+  return losses.join(' and ');
 }
 
 /** "; it answered 503 last", after a sentence about a subscriber. */

@@ -45,8 +45,9 @@ export function createJobSettlements(store: ObjectStore) {
           expired.set(name, Math.max(last ?? 0, Date.parse(receivedAt)));
         return;
       }
-      const known = outcome === 'erased' ? erased : outcome === 'acknowledged' ? acknowledged : null;
-      if (known !== null && jobId !== null) keepLatest(known, jobId, receivedAt, (time) => time);
+      if (jobId === null) return;
+      if (outcome === 'erased') keepLatest(erased, jobId, receivedAt, (time) => time);
+      if (outcome === 'acknowledged') keepLatest(acknowledged, jobId, receivedAt, (time) => time);
     },
     /** Notes an artefact that recovery stored at a key for which earlier lines record other content. */
     noteFetched({ key, size, sha256, receivedAt }: ArtefactClaim, { actor, reason }: LedgerLine): void {

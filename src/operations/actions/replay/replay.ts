@@ -94,14 +94,15 @@ export async function runReplay(
     ended.abort();
     await heartbeats;
   }
-  // Checked once more, because the replay may have been cancelled since the last heartbeat.
   const isFinished = position() >= items.length;
-  if (interruption === null && isFinished) interruption = await findInterruption();
+  // Checked once more, because the replay may have been cancelled since the last heartbeat.
+  if (isFinished) interruption ??= await findInterruption();
   if (interruption === 'superseded') return interruption;
-  if (interruption === null && isFinished) state = { ...state, finishedAt: now() };
+  const end = interruption ?? (isFinished ? 'done' : 'stopped');
+  if (end === 'done') state = { ...state, finishedAt: now() };
   // Clears the heartbeat, so that another replica can resume at once.
   await save(null);
-  return interruption ?? (isFinished ? 'done' : 'stopped');
+  return end;
 }
 
 /** Resolves early when the signal aborts. */

@@ -171,8 +171,10 @@ function nameCell(row, by, summary, values) {
 /** @param {SummaryRow} row @param {string} by @returns {FilterValues | null} null where no filter is as narrow */
 function filterOf({ value, lines }, by) {
   if (value === null || lines === 0) return null;
-  const width = by === 'hour' ? HOUR : by === 'day' ? 24 * HOUR : null;
-  if (width !== null) return { since: value, until: new Date(Date.parse(value) + width).toISOString() };
+  if (by === 'hour' || by === 'day') {
+    const width = by === 'hour' ? HOUR : 24 * HOUR;
+    return { since: value, until: new Date(Date.parse(value) + width).toISOString() };
+  }
   const context = contextOfGroup(by);
   if (context !== null) return { context: `${context}=${value}` };
   return by === 'cause' ? null : { [by]: value };

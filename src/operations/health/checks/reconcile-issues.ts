@@ -22,13 +22,12 @@ export function reconcileIssues(
   const { faults, isWhole } = reconcile;
   const [first] = faults;
   const isOverdue = now - Date.parse(since) > RECONCILE_OVERDUE;
-  return [
-    ...(isOverdue ? [issueOf('reconcile-overdue', { since })] : []),
-    ...(first === undefined ? [] : [issueOf('reconcile-incomplete', { faults: faults.length, first })]),
-    ...(isWhole && !isOverdue && first === undefined
-      ? []
-      : [issueOf('expected-unknown', { since: isWhole ? since : null })]),
-  ];
+  const issues: Issue[] = [];
+  if (isOverdue) issues.push(issueOf('reconcile-overdue', { since }));
+  if (first !== undefined) issues.push(issueOf('reconcile-incomplete', { faults: faults.length, first }));
+  if (!isWhole || issues.length > 0)
+    issues.push(issueOf('expected-unknown', { since: isWhole ? since : null }));
+  return issues;
 }
 
 function neverRun({ configured, interval }: ServiceFacts): Issue {

@@ -21,12 +21,12 @@ export function subscriberIssues(
   // A failure from before the oldest waiting event is not the cause of the lag.
   const isFailing = openSince !== null || (lastError?.at ?? '') >= since;
   const { status = null, error = null } = (isFailing ? lastError : null) ?? {};
-  return [
-    ...(stateDamaged ? [issueOf('subscriber-state-damaged', { subscriber })] : []),
-    ...(lagSeconds > LAGGING ? [issueOf('subscriber-lagging', { subscriber, since, status, error })] : []),
-    ...(dead > 0 ? [issueOf('events-dead', { subscriber, events: dead })] : []),
-    ...(openSince !== null && !works && lagSeconds <= LAGGING
-      ? [issueOf('subscriber-paused', { subscriber, since: openSince, status, error })]
-      : []),
-  ];
+  const isLagging = lagSeconds > LAGGING;
+  const issues: Issue[] = [];
+  if (stateDamaged) issues.push(issueOf('subscriber-state-damaged', { subscriber }));
+  if (isLagging) issues.push(issueOf('subscriber-lagging', { subscriber, since, status, error }));
+  if (dead > 0) issues.push(issueOf('events-dead', { subscriber, events: dead }));
+  if (openSince !== null && !works && !isLagging)
+    issues.push(issueOf('subscriber-paused', { subscriber, since: openSince, status, error }));
+  return issues;
 }

@@ -50,12 +50,12 @@ function tileAction(title, { href, text }) {
 
 /** @param {Health} health @param {number} now */
 function regionsTile({ regions, noRegion, unknown, verdict, scope }, now) {
-  // What covers all sources is not shown to a token of some.
+  // A token for only some sources does not see facts about all.
   if (scope !== null) return null;
   const isUnknown = unknown.regions !== undefined || isPartlyRead(verdict);
+  const never = isUnknown ? 'unknown' : 'nothing yet';
   /** @param {string | null} at */
-  const when = (at) =>
-    h('span', { class: 'quiet' }, at !== null ? ago(at, now) : isUnknown ? 'unknown' : 'nothing yet');
+  const when = (at) => h('span', { class: 'quiet' }, at === null ? never : ago(at, now));
   const others = noRegion?.lastDeliveryAt ?? null;
   return h(
     'li',

@@ -82,7 +82,7 @@ const PLACES = {
 /** @param {Issue} issue @param {string} text */
 function issueLink({ topic }, text) {
   const place = PLACES[topic];
-  const label = place === undefined ? 'Help' : may('repair') && topic === 'failures' ? 'Repair' : 'Show';
-  const href = place ?? `#/help/${topic}`;
-  return link(href, label, unseen(`: ${text}`));
+  if (place === undefined) return link(`#/help/${topic}`, 'Help', unseen(`: ${text}`));
+  const label = may('repair') && topic === 'failures' ? 'Repair' : 'Show';
+  return link(place, label, unseen(`: ${text}`));
 }

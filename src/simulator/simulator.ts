@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RETRIEVABLE_KINDS, type RetrievableKind } from '../domain/kinds.js';
 import { scaledClock } from '../lib/time/clock.js';
 import { createDeliveryLog } from './callbacks/delivery-log.js';
-import { createNotifier, NOTIFIER_DEFAULTS, type NotificationOutcome } from './callbacks/notifier.js';
+import { createNotifier, NOTIFIER_DEFAULTS } from './callbacks/notifier.js';
 import { type Content, contentBytes, contentSha256 } from './content/content.js';
 import { jobContent } from './content/job-contents.js';
 import { createFaults } from './faults.js';
 import { type RunningServer, startServer } from './http-server.js';
-import { canFetch } from './jobs/can-fetch.js';
-import { asJobConfig } from './jobs/job-config.js';
-import { createJobStore, finishJob, type NewJob, recordRejection } from './jobs/job-store.js';
+import { createJobRunner } from './jobs/job-runner.js';
+import { createJobStore, type NewJob, recordRejection } from './jobs/job-store.js';
 import { jobsApi } from './jobs/jobs-api.js';
 import { keyService } from './jobs/key-service.js';
 import { jobRecord, type SimulatedJob } from './jobs/simulated-job.js';
@@ -81,37 +79,13 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   const host = options.host ?? '127.0.0.1';
   const ports = options.regions ?? Object.fromEntries(SIMULATED_REGIONS.map((region) => [region, 0]));
   const folder = await mkdtemp(join(tmpdir(), 'speech-simulator-'));
-  const stop = new AbortController();
-  // Every job and notification in flight has a listener on it: not a leak.
-  setMaxListeners(0, stop.signal);
-  const inFlight = new Set<Promise<unknown>>();
-
   const jobs = createJobStore({ seed, clock });
   const faults = createFaults(seed);
   const log = createDeliveryLog();
   const keys = createKeyRing(apiKey, clock);
   const notifier = createNotifier({ ...NOTIFIER_DEFAULTS, ...options.notifier }, { clock, faults, log });
 
-  const process = async (job: SimulatedJob): Promise<NotificationOutcome[]> => {
-    await clock.sleep(0);
-    if (stop.signal.aborted) return [];
-    const { fetch_data: fetched } = job.config;
-    if (job.outcome === 'success' && fetched && !(await canFetch(fetched.url, stop.signal)))
-      job.outcome = 'fetch_error';
-    if (stop.signal.aborted) return [];
-    if (job.status === 'running') finishJob(job, clock.now());
-    return job.status === 'deleted' ? [] : notifier.notify(job);
-  };
-
-  const start = (newJob: NewJob): { job: SimulatedJob; notified: Promise<NotificationOutcome[]> } => {
-    if (!Object.hasOwn(ports, newJob.region))
-      throw new RangeError(`Region ${newJob.region} is not simulated`);
-    const job = jobs.create({ ...newJob, config: asJobConfig(newJob.config) });
-    const notified = process(job);
-    inFlight.add(notified);
-    notified.catch(() => {}).finally(() => inFlight.delete(notified));
-    return { job, notified };
-  };
+  const runner = createJobRunner(jobs, notifier, clock);
 
   const known = (id: string): SimulatedJob => {
     const job = jobs.get(id);
@@ -127,10 +101,10 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   };
 
   const close = async (): Promise<void> => {
-    stop.abort();
+    runner.stop();
     notifier.close();
     await Promise.all(servers.map((server) => server.close()));
-    await Promise.allSettled([...inFlight]);
+    await runner.idle();
     await rm(folder, { recursive: true, force: true });
   };
 
@@ -145,7 +119,8 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     deliveries: log,
     submit(submission) {
       const region = submission.region ?? Object.keys(ports)[0] ?? '';
-      const { job, notified } = start({ ...submission, region });
+      if (!Object.hasOwn(ports, region)) throw new RangeError(`Region ${region} is not simulated`);
+      const { job, notified } = runner.start({ ...submission, region });
       return { id: job.id, region: job.region, notified };
     },
     jobs: () => jobs.all().map(jobRecord),
@@ -161,16 +136,14 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     },
     issueKey: (type, ttl, clientRef) => keys.issue(type, ttl, clientRef ?? null),
     revokeTemporaryKeys: () => keys.revokeTemporaryKeys(),
-    async idle() {
-      while (inFlight.size > 0) await Promise.allSettled([...inFlight]);
-    },
+    idle: () => runner.idle(),
     close,
   };
 
   try {
     keysUrl = (await serve(keyService(keys, faults), host, options.keysPort ?? 0)).url;
     for (const [region, port] of Object.entries(ports)) {
-      const submit = (job: NewJob) => start(job).job;
+      const submit = (job: NewJob) => runner.start(job).job;
       const api = jobsApi({ region, jobs, keys, faults, folder, submit });
       batchUrls[region] = (await serve(api, host, port)).url;
     }

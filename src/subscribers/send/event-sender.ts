@@ -133,40 +133,41 @@ export class EventSender {
   }
 
   #pump(): void {
-    const { maxInFlight, clock } = this.#options;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    let pause = Number.POSITIVE_INFINITY;
-    while (!this.#stopped && this.#inFlight < maxInFlight) {
-      const now = clock();
-      const wait = this.#options.isHolding() ? this.#breaker.mayStartAt(this.#inFlight) - now : HOLD_PAUSE;
-      if (wait > 0) {
-        pause = wait;
-        break;
-      }
-      const move = this.#isMoving ? null : this.#waiting.move(now);
-      if (move !== null) void this.#finishMove(move);
-      const due = this.#waiting.next();
-      const isOpen = this.#breaker.openSince !== null;
-      const mayTryFirst =
-        this.#queue.length > 0 && this.#waiting.size + this.#attempts.trying.size < MAX_WAITING;
-      // New events alternate with retries, so that events that always fail hold up no others.
-      const isTurnOfFirst = mayTryFirst && this.#firsts < (isOpen ? FIRSTS_WHILE_OPEN : 1);
-      if (due !== null && !isTurnOfFirst && (due.state.nextTryAt <= now || isOpen)) {
-        this.#firsts = 0;
-        void this.#run(() => this.#attempts.tryAgain(due));
-      } else if (mayTryFirst) {
-        this.#firsts += 1;
-        void this.#run(() => this.#tryFirst());
-      } else {
-        const batch = this.#isMoving ? null : this.#waiting.nextBatch();
-        const dueAt = [due?.state.nextTryAt, batch?.dueAt].filter((time) => time !== undefined);
-        pause = Math.min(...dueAt) - now;
-        break;
-      }
-    }
-    if (!this.#stopped && Number.isFinite(pause))
+    let pause: number | null = null;
+    while (pause === null && !this.#stopped && this.#inFlight < this.#options.maxInFlight)
+      pause = this.#startNext();
+    if (!this.#stopped && pause !== null && Number.isFinite(pause))
       this.#timer = setTimeout(() => this.#pump(), Math.min(Math.max(1, pause), 60_000)).unref();
+  }
+
+  /** Starts the request of one event and returns null; if none may start, returns the milliseconds until one may. */
+  #startNext(): number | null {
+    const now = this.#options.clock();
+    const wait = this.#options.isHolding() ? this.#breaker.mayStartAt(this.#inFlight) - now : HOLD_PAUSE;
+    if (wait > 0) return wait;
+    const move = this.#isMoving ? null : this.#waiting.move(now);
+    if (move !== null) void this.#finishMove(move);
+    const due = this.#waiting.next();
+    const isOpen = this.#breaker.openSince !== null;
+    const mayTryFirst =
+      this.#queue.length > 0 && this.#waiting.size + this.#attempts.trying.size < MAX_WAITING;
+    // New events alternate with retries, so that events that always fail hold up no others.
+    const isTurnOfFirst = mayTryFirst && this.#firsts < (isOpen ? FIRSTS_WHILE_OPEN : 1);
+    if (due !== null && !isTurnOfFirst && (due.state.nextTryAt <= now || isOpen)) {
+      this.#firsts = 0;
+      void this.#run(() => this.#attempts.tryAgain(due));
+      return null;
+    }
+    if (mayTryFirst) {
+      this.#firsts += 1;
+      void this.#run(() => this.#tryFirst());
+      return null;
+    }
+    const batch = this.#isMoving ? null : this.#waiting.nextBatch();
+    const dueAt = [due?.state.nextTryAt, batch?.dueAt].filter((time) => time !== undefined);
+    return Math.min(...dueAt) - now;
   }
 
   async #finishMove(move: Promise<void>): Promise<void> {

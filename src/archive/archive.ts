@@ -12,11 +12,11 @@ import type { ArtefactContext } from './layout.js';
 import { openStreamTarget } from './open-stream-target.js';
 import { StagedItem, type StagingRules } from './staged-item.js';
 
-/** How a delivery is received. */
+/** Options of receiving a delivery. */
 export interface Reception {
-  /** Size of the whole delivery as announced by the sender; lets buffers have the right size at once. */
+  /** Size of the whole delivery as announced by the sender, so that buffers have the right size from the start. */
   readonly expectedBytes?: number | null;
-  /** Milliseconds to wait for the first byte of memory, after which an `overloaded` Problem is thrown. Default: no end. */
+  /** Milliseconds to wait for the first byte of memory, after which an `overloaded` Problem is thrown. Default: no time-out. */
   readonly firstByteTimeout?: number;
 }
 
@@ -42,11 +42,11 @@ export function createArchive(store: ObjectStore, budget: ByteBudget, pool: Buff
 }
 
 /**
- * A delivery that is being received. The caller opens and ends the items one after the other and then calls `commit` or
- * `discard` once, which also releases all memory.
+ * A delivery that is being received. The caller opens and ends the items one after the other, and then calls `commit` or
+ * `discard` once, either of which also releases all memory.
  */
 export class StagedDelivery implements ItemSink {
-  /** The delivery's memory, for content that is kept besides its items. */
+  /** The delivery's memory, for content other than its items. */
   readonly memory: Memory;
   readonly #store: ObjectStore;
   readonly #context: ArtefactContext;
@@ -105,15 +105,15 @@ export class StagedDelivery implements ItemSink {
 
   /**
    * Makes the items visible, unless the job was erased. Resolves when all are proven durable, or to null when the job was erased;
-   * then nothing of the delivery remains. Rejects with `StoreError` (the sender should retry; items that are stored by then will be
-   * identical), or with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
+   * then nothing of the delivery remains. Rejects with `StoreError` (the sender should retry; items that are already stored will be
+   * identical), or with a `write-race` Problem when another delivery concurrently streamed different bytes to the same key.
    *
-   * An erasure writes its mark first and then removes what the job has. It removes the items of a commit that ends before
-   * the mark is written; every other commit sees the mark afterwards and removes them itself. That holds across replicas, in
-   * every order of their calls (test/model/archive/erasure.test.ts runs all of them). The check before the commit keeps
+   * An erasure writes its mark first and then removes what the job has. So it removes the items of a commit that ended before
+   * the mark was written; every later commit sees the mark and removes its items itself. That holds across replicas, in
+   * every order of their calls (test/model/archive/erasure.test.ts runs all of them). The check before the commit prevents
    * erased content from being visible for a moment, and from being locked by a retention.
    *
-   * @param hasErased whether the job is erased; by default the store is asked for the mark
+   * @param hasErased whether the job is erased; by default reads the mark from the store
    */
   async commit(
     hasErased = (jobId: string): Promise<boolean> => isErased(this.#store, jobId),
@@ -147,7 +147,7 @@ export class StagedDelivery implements ItemSink {
   }
 
   /**
-   * Discards the delivery, even while a write waits: nothing more becomes visible, memory is released, uploads are
+   * Discards the delivery, even while a write is pending: nothing more becomes visible, memory is released, uploads are
    * aborted. Does nothing once settled. Never throws.
    */
   discard(): Promise<void> {
@@ -162,7 +162,7 @@ export class StagedDelivery implements ItemSink {
     this.#settled = true;
   }
 
-  /** Streamed items first: only they can lose a race, and then no buffered item has become visible yet. */
+  /** Commits streamed items first: only they can lose a race, and then no buffered item is visible yet. */
   async #commitAll(): Promise<StoredItem[]> {
     const store = this.#store;
     const context = this.#context;
@@ -178,7 +178,7 @@ export class StagedDelivery implements ItemSink {
       for (const item of this.#items) {
         if (item.target !== null) continue;
         const repeated = written.has(item.path);
-        // Among items with the same path the first has to win.
+        // Among items with the same path the first must win.
         if (repeated || writes.length % MAX_CONCURRENT_WRITES === 0) await Promise.all(writes);
         writes.push(commitBuffered(store, context, item, { repeated }));
         written.add(item.path);
@@ -186,7 +186,7 @@ export class StagedDelivery implements ItemSink {
       const buffered = await Promise.all(writes);
       return this.#items.flatMap(({ target }) => (target === null ? buffered : streamed).shift() ?? []);
     } finally {
-      // The sender gets its answer when no write is in flight: nothing of the delivery becomes visible afterwards.
+      // The sender is answered only when no write is in flight, so that nothing of the delivery becomes visible afterwards.
       await Promise.allSettled(writes);
     }
   }

@@ -10,7 +10,7 @@ export interface Artefact {
   readonly key: string;
   readonly kind: ItemKind;
   readonly size: number;
-  /** Null when neither the object nor a ledger line has it. */
+  /** Null when neither the object nor a ledger line has the hash. */
   readonly sha256: string | null;
   /** SHA-256 of the bytes that an operator replaced by choosing these; null where none did. */
   readonly replaced: string | null;
@@ -20,7 +20,7 @@ export interface Artefact {
   readonly storedAt: string;
 }
 
-/** A job has a handful, but a sender may send any number of attachments. */
+/** Limit for one job: most have a handful, but a sender may send any number of attachments. */
 const MAX_ARTEFACTS = 1000;
 const HEADS_AT_ONCE = 16;
 
@@ -57,7 +57,7 @@ export async function readArtefacts(
   return (await Promise.all(heads)).filter((head) => head !== null);
 }
 
-/** Streamed objects were stored before their hash was known; it comes from the ledger. */
+/** Describes an object. The hash of a streamed one comes from the ledger, because it was unknown when the object was written. */
 export function describeArtefact(
   { info, kind }: { readonly info: ObjectInfo; readonly kind: ItemKind },
   timeline: readonly LedgerLine[],

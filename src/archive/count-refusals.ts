@@ -11,7 +11,7 @@ export interface CountedRefusal {
   /** Null for requests to no configured source. */
   readonly source: string | null;
   readonly reason: string;
-  /** Whether it is most likely the speech service's all the same. */
+  /** Whether it most likely came from the speech service. */
   readonly isFromSender: boolean;
 }
 
@@ -29,34 +29,34 @@ export interface RefusalCount {
 
 export type RefusalCounter = ReturnType<typeof countRefusals>;
 
-/** Milliseconds between two writes. The first refusals after a pause are written within a second: other replicas warn of them. */
-const WRITE_EVERY = 10_000;
-const LOOK_EVERY = 1000;
+/** Milliseconds between two writes. The first refusals after a pause are written within a second, because other replicas warn of them. */
+const WRITE_INTERVAL = 10_000;
+const CHECK_INTERVAL = 1000;
 
-/** Counts of one hour; further sources are counted without their name. Senders choose neither sources nor reasons. */
+/** Counts of one hour. More sources are counted without their name. Senders choose neither sources nor reasons. */
 const MAX_COUNTS = 1000;
 
-/** Hours that wait for a store that is away. */
+/** Hours that are held while the store is unavailable. */
 const MAX_HOURS = 12;
 
 /**
- * Counts unauthenticated refusals in the store, for other replicas and for the time after this process: one object for each
- * hour, written only when there is something new and not more often than the interval, so that no number of requests fills
- * the store.
+ * Counts unauthenticated refusals in the store, so that other replicas see them and they survive this process. Each hour has one
+ * object, which is written only after a change and not more often than the interval, so that no number of requests fills the
+ * store.
  */
 export function countRefusals(
   store: Pick<ObjectStore, 'replace'>,
   isStoreReady: () => boolean,
-  interval = WRITE_EVERY,
+  interval = WRITE_INTERVAL,
 ) {
   const run = ulidMaker()();
   const hours = new Map<string, Map<string, RefusalCount>>();
   const changed = new Set<string>();
   let wroteAt = Number.NEGATIVE_INFINITY;
-  const lookEvery = Math.min(interval, LOOK_EVERY);
-  const looking = repeat(look, { interval: lookEvery, firstWithin: lookEvery });
+  const checkInterval = Math.min(interval, CHECK_INTERVAL);
+  const timer = repeat(writeIfDue, { interval: checkInterval, firstWithin: checkInterval });
 
-  async function look(): Promise<void> {
+  async function writeIfDue(): Promise<void> {
     if (changed.size === 0 || performance.now() - wroteAt < interval) return;
     wroteAt = performance.now();
     await write();
@@ -76,7 +76,7 @@ export function countRefusals(
     }
   }
 
-  /** Makes room for an hour: those that are written go first. */
+  /** Makes room for an hour. Prefers to forget hours that are written. */
   function forgetOldest(): void {
     const all = [...hours.keys()];
     const oldest = all.find((hour) => !changed.has(hour)) ?? all[0];
@@ -94,9 +94,9 @@ export function countRefusals(
       countOne(counts, refusal);
       changed.add(hour);
     },
-    /** Writes what is left, and ends. */
+    /** Writes the remaining counts, and stops. */
     async stop(): Promise<void> {
-      await looking.stop();
+      await timer.stop();
       await write();
     },
   };

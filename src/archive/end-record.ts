@@ -2,9 +2,9 @@ import type { ObjectStore } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { END_RECORDS_FOLDER, endRecordKey } from './layout.js';
 
-/** Whether the end of a job without a transcript is on record for a source, or claimed by the run that is recording it. */
+/** Shows that the end of a job without a transcript is recorded for a source, or claimed by the run that is recording it. */
 export interface EndRecord {
-  /** Id of the line of recovery; null where the callback itself has arrived. */
+  /** Id of the ledger line of recovery; null when the callback itself has arrived. */
   readonly deliveryId: string | null;
   /** Whether the line is in the ledger. */
   readonly recorded: boolean;
@@ -12,7 +12,7 @@ export interface EndRecord {
   readonly at: string;
 }
 
-/** Null without one. Throws `StoreError`. */
+/** Null when there is no record. Throws `StoreError`. */
 export async function readEndRecord(
   store: Pick<ObjectStore, 'read'>,
   jobId: string,
@@ -28,7 +28,7 @@ export async function readEndRecord(
   };
 }
 
-/** Creates the record, unless there is one. Throws `StoreError`. */
+/** Creates the record unless one exists. Throws `StoreError`. */
 export function createEndRecord(store: ObjectStore, jobId: string, source: string, record: EndRecord) {
   return store.create(endRecordKey(jobId, source), document(record), DOCUMENT_HEADERS);
 }
@@ -39,8 +39,8 @@ export function replaceEndRecord(store: ObjectStore, jobId: string, source: stri
 }
 
 /**
- * Removes the records that were last written before a time: the service lists their jobs no longer. A job that is met all the same is
- * found in the ledger. Throws `StoreError`, and the signal's reason.
+ * Removes the records that were last written before a time, whose jobs the service no longer lists. If it lists one anyway, the ledger
+ * still has the job. Throws `StoreError`, and the signal's reason.
  *
  * @param before milliseconds since the epoch
  */

@@ -40,7 +40,7 @@ export function kindOfPath(path: string): ItemKind {
   return found?.kind ?? 'attachment';
 }
 
-/** What follows the file name of a conflict: the sha256 of its bytes or, of streamed ones, the delivery id, with a number for a further one. */
+/** Suffix of the file name of a conflict: the sha256 of its bytes or, if streamed, the delivery id and from the second one on a number. */
 const CONFLICT_MARK = '\\.[0-9A-Za-z]+(?:-\\d+)?';
 const CONFLICT_PATH = new RegExp(`^conflicts/(.+)${CONFLICT_MARK}$`);
 
@@ -50,13 +50,13 @@ export function conflictKey(folder: string, path: string, mark: string): string 
   return `${folder}conflicts/${fileName}.${mark}`;
 }
 
-/** Name of the artefact beside which a path is a conflict; null for other paths. */
+/** File name of the artefact that a conflict belongs to; null for other paths. */
 export function disputedFile(path: string): string | null {
   return CONFLICT_PATH.exec(path)?.[1] ?? null;
 }
 
 /**
- * Key of the claim that decides which copy of a conflict stays when identical streamed bodies came concurrently. Not part
+ * Key of the claim that decides which copy of a conflict stays when identical bodies were streamed concurrently. Not part
  * of the contract with bucket readers.
  */
 export function conflictClaimKey(folder: string, path: string, sha256: string): string {
@@ -97,17 +97,17 @@ export function replayKey(replayId: string): string {
   return `${REPLAYS_FOLDER}${replayId}.json`;
 }
 
-/** Key of a sender's place in the ledger. */
+/** Key of a sender's position in the ledger. */
 export function outboxStateKey(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/state.json`;
 }
 
-/** Folder of the events of a subscriber that wait outside its state. */
+/** Folder of the waiting events of a subscriber that are stored outside its state. */
 export function waitingFolder(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/waiting/`;
 }
 
-/** Key of the pause of a subscriber that a process that does not send to it has ended. */
+/** Key of the note that a process that does not send to a subscriber has ended its pause. */
 export function endedPauseKey(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/ended-pause.json`;
 }
@@ -117,12 +117,12 @@ export function outboxClaimKey(subscriber: string, claim: number): string {
   return `${claimsPrefix(subscriber)}${String(claim).padStart(9, '0')}.json`;
 }
 
-/** Where the keys of the claims of a subscriber begin. */
+/** Prefix of the keys of the claims of a subscriber. */
 export function claimsPrefix(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/claim-`;
 }
 
-/** Folder of the events of a subscriber that are not sent any more. */
+/** Folder of the dead events of a subscriber, which are no longer sent. */
 export function deadEventsFolder(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/dead/`;
 }
@@ -145,12 +145,12 @@ export function deadEventMarker(jobId: string, subscriber: string, eventId: stri
 /** Folder of the marks of erased jobs. Not part of the contract with bucket readers. */
 export const ERASURES_FOLDER = '.erasures/';
 
-/** Key of the mark of an erased job, which is never stored again. */
+/** Key of the mark of an erased job; results of that job are never stored again. */
 export function erasureKey(jobId: string): string {
   return `${ERASURES_FOLDER}${jobId}.json`;
 }
 
-/** Folder of the erasures in the order in which they came: `<ULID>-<job id>`. Not part of the contract with bucket readers. */
+/** Folder of the erasures in order of time: `<ULID>-<job id>`. Not part of the contract with bucket readers. */
 export const ERASURE_LOG = '.erasure-log/';
 
 /** Key of the ULID of the last erasure. */
@@ -166,18 +166,18 @@ export function endRecordKey(jobId: string, source: string): string {
 /** Folder of all canaries. Not part of the contract with bucket readers. */
 export const CANARY_FOLDER = '.canary/';
 
-/** Folder of what operators were notified of. Not part of the contract with bucket readers. */
+/** Folder of the notifications that operators were sent. Not part of the contract with bucket readers. */
 export const NOTICES_FOLDER = '.notices/';
 
-/** Folder of what expired. Not part of the contract with bucket readers. */
+/** Folder of the state of retention. Not part of the contract with bucket readers. */
 export const RETENTION_FOLDER = '.retention/';
 export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;
 
-/** What the folders of all reports begin with. */
+/** Prefix of the folders of all reports. */
 export const ALL_REPORTS = 'reports/';
 export const REPORTS_FOLDER = `${ALL_REPORTS}reconcile/`;
 export const VERIFY_REPORTS_FOLDER = `${ALL_REPORTS}verify/`;
-/** Counts of unauthenticated refusals, of each hour and each run of a replica. */
+/** Counts of unauthenticated refusals, by hour and by run of a replica. */
 export const REFUSAL_COUNTS_FOLDER = `${ALL_REPORTS}refusals/`;
 
 /** Reports sort by time. Keys have no `:`, which some file systems reject. */
@@ -194,7 +194,7 @@ export function refusalCountsKey(hour: string, run: string): string {
   return `${REFUSAL_COUNTS_FOLDER}${hour}/${run}.json`;
 }
 
-/** Folders whose objects all have one kind; merged hours end with the ledger. */
+/** Folders whose objects all have one kind. Merged hours expire with the ledger. */
 const FOLDER_KINDS: readonly (readonly [folder: string, kind: RetentionClass])[] = [
   [QUARANTINE_FOLDER, 'quarantine'],
   [LEDGER_FOLDER, 'ledger'],
@@ -215,8 +215,8 @@ const ARTEFACT_PATH = new RegExp(
 );
 
 /**
- * The kind of an object by its key; null for what no retention may end: the outbox, marks and claims in dot-folders, and files
- * in a job's folder that are not of the layout.
+ * The kind of an object by its key; null for objects that must never expire: the outbox, marks and claims in dot-folders, and files
+ * in a job's folder that are not part of the layout.
  */
 export function classOfKey(key: string): RetentionClass | null {
   const found = FOLDER_KINDS.find(([folder]) => key.startsWith(folder));

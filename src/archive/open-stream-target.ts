@@ -4,7 +4,7 @@ import type { StreamedItem, StreamTarget } from './staged-item.js';
 
 /**
  * Opens the upload of a streamed item: to its own key when that is free, else to a conflict key with its hash or, while
- * that is unknown, the delivery's id. The commit finds out whether the bytes really differ.
+ * that is unknown, the delivery's id. The commit checks whether the bytes really differ.
  *
  * @param claimed keys of earlier streamed items of the same delivery; the chosen key is added
  */
@@ -22,14 +22,14 @@ export async function openStreamTarget(
   claimed.push(ownKey);
   const own = isClaimed ? null : await openIfFree(store, ownKey, headers);
   if (own !== null) return { key: ownKey, isConflict: false, upload: own };
-  const key = unclaimed(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed);
+  const key = unclaimedKey(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed);
   claimed.push(key);
   return { key, isConflict: true, upload: await store.startUpload(key, headers) };
 }
 
 /**
- * Opens the upload while it is being asked whether the key is free, because a part's memory waits for both. Null when the key is
- * taken; the upload is aborted then.
+ * Opens the upload and concurrently checks whether the key is free, because a part's memory is held until both are done. Resolves to null
+ * when the key exists, after aborting the upload.
  */
 async function openIfFree(
   store: ObjectStore,
@@ -45,8 +45,8 @@ async function openIfFree(
   return null;
 }
 
-/** A delivery may have several streamed items of one name; each needs a key of its own. */
-function unclaimed(key: string, claimed: readonly string[]): string {
+/** Numbers further streamed items of one name in a delivery, so that each has its own key. */
+function unclaimedKey(key: string, claimed: readonly string[]): string {
   let candidate = key;
   for (let n = 2; claimed.includes(candidate); n++) candidate = `${key}-${n}`;
   return candidate;

@@ -6,24 +6,24 @@ import {
   UnrestoredObjectError,
 } from '../store/object-store.js';
 
-/** The object at a key, read to decide whether a write took effect. */
-export interface Found {
+/** The object at a key, which is read to decide whether a write took effect. */
+export interface StoredObject {
   readonly info: ObjectInfo;
   readonly size: number;
   readonly sha256: string;
 }
 
 /** Reads and hashes a whole object as a stream; null when it is missing. */
-export async function readBack(store: ObjectStore, key: string): Promise<Found | null> {
+export async function readBack(store: ObjectStore, key: string): Promise<StoredObject | null> {
   const reading = await store.read(key);
   return reading && { info: reading.info, ...(await hashBody(reading)) };
 }
 
 /**
- * Like `readBack`, but an object that has to be restored first counts by the hash that it was written with. That is empty, so that it equals
- * none, where the object was streamed.
+ * Like `readBack`, but for an object that must be restored first, returns the hash from its metadata. A streamed object has none there:
+ * its hash is empty, which equals no other.
  */
-export async function readBackOrDescribe(store: ObjectStore, key: string): Promise<Found | null> {
+export async function readBackOrDescribe(store: ObjectStore, key: string): Promise<StoredObject | null> {
   try {
     return await readBack(store, key);
   } catch (error) {
@@ -48,7 +48,7 @@ export async function hashBody(
   return { size, sha256: hash.digest('hex') };
 }
 
-/** Whether the key holds exactly those bytes. Reads the object only when its size is right. */
+/** Whether the object at a key has exactly these bytes. Reads the object only when its size matches. */
 export async function holdsBytes(
   store: ObjectStore,
   key: string,

@@ -20,28 +20,28 @@ export interface RefusalCounts {
   readonly complete: boolean;
 }
 
-/** Objects that an answer is made of: a month of five replicas. A process that restarts in a loop leaves more; the newest count. */
-const MOST_READ = 5000;
+/** Objects per answer: a month of five replicas. A process in a restart loop writes more; then the newest are read. */
+const MAX_OBJECTS = 5000;
 const MAX_BYTES = 1024 * 1024;
 const AT_ONCE = 16;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** Milliseconds after the end of an hour in which its counts may still be written. */
-const SETTLES_WITHIN = HOUR;
+const MAX_WRITE_DELAY = HOUR;
 
-/** Milliseconds for which a result holds: all readers share it. */
-const HOLDS_FOR = { daily: 30_000, lastDay: 5000 };
+/** Milliseconds for which all readers share a result. */
+const MAX_AGE = { daily: 30_000, lastDay: 5000 };
 
 interface HourlyCounts {
   /** `YYYY-MM-DDTHH`. */
   readonly hour: string;
-  /** Counts of the object; null when it is not one of ours. */
+  /** Counts of the object; null when it is damaged. */
   readonly counts: readonly RefusalCount[] | null;
 }
 
 /** Reads what all replicas counted. */
 export function createRefusalCountsReader(store: Pick<ObjectStore, 'keys' | 'read'>, clock: () => number) {
-  /** Objects of hours that are over do not change, and are read once. */
+  /** Objects of past hours do not change, and are read once. */
   const settled = new Map<string, HourlyCounts>();
 
   async function readHour(key: string): Promise<HourlyCounts> {
@@ -50,21 +50,21 @@ export function createRefusalCountsReader(store: Pick<ObjectStore, 'keys' | 'rea
     const hour = hourOf(key);
     const found = COUNTS.safeParse(await readDocument(store, key, MAX_BYTES));
     const counts = { hour, counts: found.success ? found.data.counts : null };
-    if (startOf(hour) < clock() - HOUR - SETTLES_WITHIN) {
-      if (settled.size >= MOST_READ) settled.clear();
+    if (startOf(hour) < clock() - HOUR - MAX_WRITE_DELAY) {
+      if (settled.size >= MAX_OBJECTS) settled.clear();
       settled.set(key, counts);
     }
     return counts;
   }
 
-  /** The newest hours from the one of `since` on, and whether there were no more. */
+  /** The newest hours from the one of `since` on, and whether these are all. */
   async function readHours(since: number, until = Number.POSITIVE_INFINITY) {
     const keys: string[] = [];
     let isWhole = true;
     const startAfter = `${REFUSAL_COUNTS_FOLDER}${new Date(since).toISOString().slice(0, 13)}/`;
     for await (const key of store.keys(REFUSAL_COUNTS_FOLDER, { startAfter })) {
       if (startOf(hourOf(key)) >= until) break;
-      if (keys.push(key) <= MOST_READ) continue;
+      if (keys.push(key) <= MAX_OBJECTS) continue;
       isWhole = false;
       keys.shift();
     }
@@ -85,12 +85,12 @@ export function createRefusalCountsReader(store: Pick<ObjectStore, 'keys' | 'rea
 
   return {
     /** Everything since the beginning of yesterday in UTC. Rejects with `StoreError`. */
-    daily: sharedRead(HOLDS_FOR.daily, readDays, clock),
-    /** Minutes that began within the last day. Rejects with `StoreError`, and where objects of the last hour cannot be read. */
-    lastDay: sharedRead(HOLDS_FOR.lastDay, readLastDay, clock),
+    daily: sharedRead(MAX_AGE.daily, readDays, clock),
+    /** Minutes that began within the last day. Rejects with `StoreError`, and when objects of the last hour are damaged. */
+    lastDay: sharedRead(MAX_AGE.lastDay, readLastDay, clock),
     /**
-     * Minutes that began within a time, in milliseconds since the epoch. Rejects with `StoreError`, where objects of that time cannot be
-     * read, and where there are more than it reads.
+     * Minutes that began within a period, in milliseconds since the epoch. Rejects with `StoreError`, when objects of that period are
+     * damaged, and when there are more than `MAX_OBJECTS`.
      */
     async between({
       since,
@@ -110,7 +110,7 @@ function hourOf(key: string): string {
   return key.slice(REFUSAL_COUNTS_FOLDER.length).slice(0, 13);
 }
 
-/** NaN for what is not an hour. */
+/** Start of an hour in milliseconds since the epoch; NaN for other text. */
 function startOf(hour: string): number {
   return Date.parse(`${hour}:00Z`);
 }
@@ -131,10 +131,10 @@ function sumByDay(hours: readonly HourlyCounts[]): DailyRefusals[] {
       });
     }
   }
-  return [...sums.values()].sort((a, b) => (a.day === b.day ? b.count - a.count : a.day < b.day ? 1 : -1));
+  return [...sums.values()].sort((a, b) => b.day.localeCompare(a.day) || b.count - a.count);
 }
 
-/** Throws where the counts of an hour are damaged. */
+/** Throws when the counts of an hour are damaged. */
 function senderRefusals(
   hours: readonly HourlyCounts[],
   since: number,

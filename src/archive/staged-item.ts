@@ -13,7 +13,7 @@ export interface StreamedItem {
   readonly identity: ItemIdentity;
   /** Null while the item is incomplete. */
   readonly sha256: string | null;
-  /** The sender's, kept as metadata. */
+  /** The sender's name of the file, kept as metadata. */
   readonly fileName: string | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface StreamTarget {
 
 export interface StagingRules {
   readonly partSize: number;
-  /** Announced size of the whole delivery: the upper bound of an item without a size of its own. */
+  /** Announced size of the whole delivery: the upper bound of an item without an announced size. */
   readonly expectedBytes: number;
-  /** Opens the upload of an item that does not fit into one part, or that is spilled; only of the latter the hash is known. */
+  /** Opens the upload of an item that does not fit into one part, or that is spilled. The hash is known only when it is spilled. */
   openStream(content: StreamedItem): Promise<StreamTarget>;
 }
 
@@ -66,7 +66,7 @@ export class StagedItem implements IncomingItem {
     return this.identity === null ? '' : artefactPath(this.identity);
   }
 
-  /** The content of an item in memory, for a call of the store: after `end` and without `target`. Throws once it was discarded. */
+  /** The content of a buffered item for a call of the store, after `end` and without `target`. Throws after `discard`. */
   hold(): HeldBytes {
     if (this.#discarded) throw new LeaseClosedError();
     return this.#part.hold();
@@ -150,7 +150,7 @@ export class StagedItem implements IncomingItem {
     this.target = await this.#opening;
   }
 
-  /** Sends the current part to the store and begins the next; its memory is released when the store has it. */
+  /** Sends the current part to the store and begins the next. Its memory is released when the store has accepted it. */
   #sendPart(): void {
     const part = this.#part;
     const upload = this.target?.upload;

@@ -18,15 +18,15 @@ import {
   REPLAYS_FOLDER,
 } from './layout.js';
 
-/** Objects with one prefix that the receiver writes, or reads before it does. */
+/** A prefix whose objects the receiver writes, or reads before it writes others. */
 export interface StorePlace {
-  /** Their prefix, ending in `/`. */
+  /** Ends in `/`. */
   readonly prefix: string;
-  /** The sources whose callbacks all need it; empty where only some bodies do, or no callback. */
+  /** The sources of which every callback needs the place; empty when only some bodies need it, or no callback. */
   readonly sources: readonly string[];
-  /** What needs it; null for callbacks. */
+  /** The work that needs the place; null for callbacks. */
   readonly work: OtherWork | null;
-  /** Proves that it can be used. Throws `StoreError`. */
+  /** Proves that the place can be used. Throws `StoreError`. */
   prove(): Promise<unknown>;
 }
 
@@ -35,9 +35,9 @@ interface PlacesConfig {
   readonly subscribers: Readonly<Record<string, unknown>>;
 }
 
-const SOME_CALLBACKS = [QUARANTINE_INDEX, CONFLICT_CLAIMS_FOLDER];
+const FOLDERS_OF_SOME_CALLBACKS = [QUARANTINE_INDEX, CONFLICT_CLAIMS_FOLDER];
 
-const WORK: readonly (readonly [prefix: string, work: OtherWork])[] = [
+const FOLDERS_OF_WORK: readonly (readonly [prefix: string, work: OtherWork])[] = [
   [MERGED_FOLDER, 'merging'],
   [ERASURES_FOLDER, 'erasing'],
   [END_RECORDS_FOLDER, 'recovering'],
@@ -45,31 +45,31 @@ const WORK: readonly (readonly [prefix: string, work: OtherWork])[] = [
   [ALL_REPORTS, 'reporting'],
 ];
 
-const WORK_FOR_SUBSCRIBERS: typeof WORK = [
+const FOLDERS_FOR_SUBSCRIBERS: typeof FOLDERS_OF_WORK = [
   [OUTBOX_FOLDER, 'sending'],
   [OUTBOX_INDEX, 'sending'],
   [NOTICES_FOLDER, 'notifying'],
 ];
 
-/** All places: one that callbacks use is a way to be answered 503 while everything else works. */
+/** All places. Each is proven, because callbacks that need an unusable place are answered 503 while everything else works. */
 export function storePlaces(
   { sources, subscribers }: PlacesConfig,
   store: Pick<ObjectStore, 'prove'>,
   erasures: Pick<Erasures, 'has'>,
 ): StorePlace[] {
   const all = Object.keys(sources);
-  const place = (prefix: string, needing: readonly string[], work: OtherWork | null = null): StorePlace => ({
+  const place = (prefix: string, neededBy: readonly string[], work: OtherWork | null = null): StorePlace => ({
     prefix,
-    sources: needing,
+    sources: neededBy,
     work,
     prove: () => store.prove(prefix + PROOF_NAME),
   });
-  const placeOfContent = (prefix: string, needing: readonly string[]): StorePlace => ({
-    ...place(prefix, needing),
+  const placeOfContent = (prefix: string, neededBy: readonly string[]): StorePlace => ({
+    ...place(prefix, neededBy),
     prove: () => store.prove(prefix + PROOF_NAME, PROBE_TAGS),
   });
   const keyPrefixes = new Set(Object.values(sources).map(({ keyPrefix }) => keyPrefix));
-  const ofSubscribers = Object.keys(subscribers).length === 0 ? [] : WORK_FOR_SUBSCRIBERS;
+  const ofSubscribers = Object.keys(subscribers).length === 0 ? [] : FOLDERS_FOR_SUBSCRIBERS;
   return [
     ...[...keyPrefixes].map((keyPrefix) =>
       placeOfContent(
@@ -80,7 +80,7 @@ export function storePlaces(
     place(LEDGER_FOLDER, all),
     { prefix: ERASURE_LOG, sources: all, work: null, prove: () => erasures.has('') },
     placeOfContent(QUARANTINE_FOLDER, []),
-    ...SOME_CALLBACKS.map((prefix) => place(prefix, [])),
-    ...[...WORK, ...ofSubscribers].map(([prefix, work]) => place(prefix, [], work)),
+    ...FOLDERS_OF_SOME_CALLBACKS.map((prefix) => place(prefix, [])),
+    ...[...FOLDERS_OF_WORK, ...ofSubscribers].map(([prefix, work]) => place(prefix, [], work)),
   ];
 }

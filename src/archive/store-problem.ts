@@ -5,7 +5,7 @@ import { conditionOf } from '../store/store-condition.js';
 const SEND_AGAIN = 'The store is unavailable; send it again.';
 const CLOCK_DETAIL = 'The clocks of this replica and of the store differ too much; send it again.';
 
-/** What an error of the store is for a sender: a 503, so that it sends again. Null for an error that is not the store's. */
+/** Maps an error of the store to a 503, so that the sender retries. Null for other errors. */
 export function storeProblem(error: unknown): Problem | null {
   if (!(error instanceof StoreError)) return null;
   const { retryAfterMs } = error;
@@ -13,7 +13,7 @@ export function storeProblem(error: unknown): Problem | null {
   return new Problem(code, detail, { cause: error, retryAfterMs });
 }
 
-/** A store that is almost full takes the canary, and one key is blocked beside others: nothing else says what these are refused for. */
+/** Names the causes that only the answer shows: an almost full store still accepts the canary, and a single key can be blocked. */
 function answerTo(error: StoreError): readonly [ProblemCode, string] {
   if (error instanceof BlockedKeyError) {
     return [
@@ -32,7 +32,7 @@ function answerTo(error: StoreError): readonly [ProblemCode, string] {
   }
 }
 
-/** The answer while the store is known to be away. */
+/** The answer while the store is known to be unavailable. */
 export function unavailableProblem(): Problem {
   return new Problem('store-unavailable', SEND_AGAIN);
 }

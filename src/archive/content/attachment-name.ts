@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** What follows the last dot of a name may be a name or a title as well, as in `jane.roe`: only these are taken for a type. */
+/** Only these count as extensions: the text after the last dot may also be part of a person's name, as in `jane.roe`. */
 const KNOWN_EXTENSIONS = new Set(
   [
     'txt text log csv tsv json ndjson jsonl xml yaml yml html htm',

@@ -9,14 +9,14 @@ export const UNDECODABLE_REASONS = [
   'too-many-parts',
   'encoding-unsupported',
   'encoding-corrupt',
-  // What is in quarantine is no longer what arrived.
+  // The quarantined objects no longer have the bytes that arrived.
   'request-damaged',
   'body-damaged',
 ] as const;
 export type UndecodableReason = (typeof UNDECODABLE_REASONS)[number];
 
 /**
- * The body is complete but does not contain what it claims to; its raw bytes belong in quarantine. The message quotes
+ * The body is complete but is not what its headers declare; its raw bytes go to quarantine. The message quotes
  * nothing of the body, so that it can be shown to the sender.
  */
 export class UndecodableError extends Error {
@@ -30,8 +30,8 @@ export class UndecodableError extends Error {
 }
 
 /**
- * The body is encoded in a way that makes a few bytes expensive, whatever it decodes to. It is rejected and not kept. The message
- * can be shown to the sender.
+ * The encoding of the body makes a few bytes expensive to decode. The body is rejected and not kept. The message can be shown to the
+ * sender.
  */
 export class EncodingRefusedError extends Error {
   override readonly name = 'EncodingRefusedError';

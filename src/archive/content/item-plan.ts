@@ -16,11 +16,11 @@ import { JsonCheck } from './json-check.js';
 import { isJson, type MediaType, recordedType, storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
 
-/** How to identify an item, and whether to check it as JSON, decided before its bytes arrive. */
+/** How to identify an item, and whether to check it as JSON. Decided before its bytes arrive. */
 export interface ItemPlan {
   identify(beginning: Buffer, whole: boolean): ItemIdentity;
   readonly json?: JsonCheck | undefined;
-  /** Whether invalid JSON makes the delivery undecodable; called when it turns out to be invalid. */
+  /** Whether invalid JSON makes the delivery undecodable. Called when the JSON is invalid. */
   mustBeJson?(): boolean;
 }
 
@@ -88,33 +88,30 @@ class JsonPlan implements ItemPlan {
   }
 }
 
-/** A text is what `contents` names when it names one kind of text only; else its beginning decides, then its content type. */
+/** Uses the kind in `contents` if that names exactly one kind of text; else the beginning of the text decides, then its content type. */
 function textPlan(contents: readonly string[], kindOfType: ItemKind): ItemPlan {
   const named = new Set(
     contents
       .map((token) => kindOfToken(token.trim()))
       .filter((kind) => kind !== null && checkOf(kind) === 'text'),
   );
-  const [only] = named;
-  return {
-    identify: (beginning) =>
-      identityOf(named.size === 1 && only ? only : (kindByBeginning(beginning) ?? kindOfType)),
-  };
+  const [only] = named.size === 1 ? named : [];
+  return { identify: (beginning) => identityOf(only ?? kindByBeginning(beginning) ?? kindOfType) };
 }
 
 const BEGINNING_BYTES = 128;
 
-/** The kind of text that begins so, such as subtitles; null for every other text. */
+/** The kind of text, such as subtitles, that has this beginning; null for every other text. */
 function kindByBeginning(beginning: Buffer): ItemKind | null {
   return ITEM_KINDS.find((kind) => beginsLike(kind, beginning)) ?? null;
 }
 
-/** Whether a kind has a beginning of its own, and the text has it. */
+/** Whether a kind has a characteristic beginning, and the text begins with it. */
 export function beginsLike(kind: ItemKind, beginning: Buffer): boolean {
   return textBeginning(kind)?.test(beginning.toString('latin1', 0, BEGINNING_BYTES)) ?? false;
 }
 
-/** Whether the name of a part is one of the interface; every other name is the sender's own. */
+/** Whether the name of a part is defined by the interface; every other name is the sender's own. */
 function isKnownPartName(name: string | null): boolean {
   return name !== null && (kindOfToken(name) !== null || name.toLowerCase() === LEGACY_NAME);
 }
@@ -128,7 +125,7 @@ export function partPlan(head: PartHead): ItemPlan {
   return kind === null ? new UnknownPart(head) : new KnownPart(kind, head);
 }
 
-/** A part whose name is one of the interface. */
+/** A part whose name is defined by the interface. */
 class KnownPart implements ItemPlan {
   readonly json: JsonCheck | undefined;
   readonly #kind: ItemKind;
@@ -150,26 +147,26 @@ class KnownPart implements ItemPlan {
 }
 
 /**
- * A part with an unknown name. A part that grows too large to hold back is identified by its beginning. If that was a
- * transcript, it has to remain one: invalid JSON is undecodable then, and an attachment before.
+ * A part with an unknown name. A part that is too large to buffer is identified by its beginning. If it was identified as a transcript,
+ * invalid JSON makes the delivery undecodable; otherwise a part with invalid JSON is an attachment.
  */
 class UnknownPart implements ItemPlan {
   readonly json = new JsonCheck();
   readonly #head: PartHead;
-  #committed = false;
+  #identifiedEarly = false;
 
   constructor(head: PartHead) {
     this.#head = head;
   }
 
   mustBeJson(): boolean {
-    return this.#committed;
+    return this.#identifiedEarly;
   }
 
   identify(beginning: Buffer, whole: boolean): ItemIdentity {
     const { json } = this;
     if (whole ? !json.failed && json.looksLikeTranscript : json.mayBeTranscript) {
-      this.#committed = !whole;
+      this.#identifiedEarly = !whole;
       return identityOf('transcript.json-v2');
     }
     const kind = kindByBeginning(beginning);
@@ -187,12 +184,12 @@ class UnknownPart implements ItemPlan {
 /** A part as the ledger records it. */
 export type PartShape = NonNullable<DeliveryShape['parts']>[number];
 
-/** RFC 2045. Any other value is free text of the sender's. */
+/** RFC 2045. Any other value is free text of the sender. */
 const TRANSFER_ENCODINGS = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
 
 /**
- * What the ledger may keep of a part: names of the interface only, never file names. Erasing a job removes its objects, but
- * its ledger lines stay.
+ * The data of a part that the ledger may keep: only names of the interface, never file names, because the ledger lines of an erased
+ * job stay.
  */
 export function partShape({ name, contentType, transferEncoding }: PartHead, bytes: number): PartShape {
   return {

@@ -8,8 +8,8 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, COLON] = [
 const MAX_ESCAPED = 6 * 64;
 
 /**
- * Finds the string `job.id` in a streamed JSON text, where transcripts and job records have it; everything else is
- * skipped. Its memory is bounded. `JsonCheck` decides whether the text is valid JSON.
+ * Finds the string `job.id`, which transcripts and job records have, in a streamed JSON text, and skips everything else. Uses bounded
+ * memory. `JsonCheck` decides whether the text is valid JSON.
  */
 export class JobIdFinder {
   /** Null until it is found. */
@@ -66,7 +66,7 @@ export class JobIdFinder {
   }
 }
 
-/** Resolves escapes. An invalid string is returned as it is written, which is never a job id. */
+/** Resolves escapes. Returns an invalid string unchanged, which is never a job id. */
 function unescaped(raw: string): string {
   if (!raw.includes('\\')) return raw;
   try {

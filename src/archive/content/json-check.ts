@@ -32,7 +32,7 @@ const HEX = 21;
 const LITERAL = 22;
 const BOM = 23;
 const FAILED = 24;
-// What a byte does besides.
+// Actions, in place of a next state.
 const OPEN_OBJECT = 25;
 const OPEN_ARRAY = 26;
 const CLOSE = 27;
@@ -40,7 +40,7 @@ const END_NUMBER = 28;
 /** Added to the first state of a number. */
 const BEGIN_NUMBER = 32;
 
-/** What follows a value, by the state in which it begins. */
+/** The state after a value, by the state in which it begins. */
 const AFTER = [
   AFTER_ROOT,
   AFTER_ROOT,
@@ -58,7 +58,7 @@ const AFTER = [
 /** States in which a number may end. */
 const ENDS_OF_NUMBERS = [NUMBER_ZERO, NUMBER_INTEGER, NUMBER_FRACTION, NUMBER_EXPONENT];
 
-/** The next state, or what to do, by byte and by state between tokens or within a number. */
+/** The next state or action, by byte and by state between tokens or within a number. */
 const NEXT = nextStates();
 
 function nextStates(): Uint8Array {
@@ -127,7 +127,7 @@ export class JsonCheck {
   #state = BEGIN;
   /** The state after the token that `#state` is within. */
   #after = AFTER_ROOT;
-  /** The states after the containers that are open. From Node's pool: a lone array of 64 bytes takes three times its size. */
+  /** The states after the open containers. From Node's pool: a separate array of 64 bytes takes three times its size. */
   #stack: Uint8Array = Buffer.allocUnsafe(64);
   #depth = 0;
   /** Progress within a BOM, a literal or four hex digits. */
@@ -150,8 +150,8 @@ export class JsonCheck {
   }
 
   /**
-   * Checks the next bytes; false as soon as the text cannot be JSON. One loop, in which a table tells tokens apart: several times as
-   * fast as JSON.parse. Calls of methods for the frequent tokens would cost a fifth more.
+   * Checks the next bytes. Returns false as soon as the text cannot be JSON. One loop with a state table, which is several times as fast
+   * as JSON.parse. Method calls for the frequent tokens would cost a fifth more.
    */
   push(chunk: Uint8Array): boolean {
     const { length } = chunk;
@@ -172,9 +172,9 @@ export class JsonCheck {
         } else if (next === STRING && this.#depth > 1) {
           after = AFTER[state] as number;
           while (at < length && PLAIN[chunk[at] as number] === 1) at++;
-          const isWhole = at < length && chunk[at] === QUOTE;
-          if (isWhole) at++;
-          state = isWhole ? after : STRING;
+          const isComplete = at < length && chunk[at] === QUOTE;
+          if (isComplete) at++;
+          state = isComplete ? after : STRING;
         } else {
           after = AFTER[state] as number;
           if (this.#depth === 1) this.#beginTopLevel(after, byte);
@@ -289,7 +289,7 @@ class TopLevelShape {
     this.#current = key === 'format' ? FORMAT_KEY : key === 'results' ? RESULTS_KEY : OTHER_KEY;
   }
 
-  /** The first byte of any value, at whatever depth. */
+  /** The first byte of a value at any depth. */
   beginValue(byte: number): void {
     if (this.#current === OTHER_KEY) return;
     if (this.#current === FORMAT_KEY) this.formatIsString = byte === 0x22;

@@ -43,15 +43,15 @@ export function storableType(header: string | null): string {
 }
 
 /**
- * A sender's content type as the ledger records it: a known type without parameters, else `other`. Any other text could be a name,
- * and ledger lines stay when a job is erased.
+ * A sender's content type as the ledger records it: a known type without parameters, else `other`. Any other text could be a person's
+ * name, and ledger lines stay when a job is erased.
  */
 export function recordedType(header: string): string {
   const { essence } = parseMediaType(header);
   return KNOWN_TYPES.has(essence) || textKindOfType(essence) !== null ? essence : 'other';
 }
 
-/** Media types that the ledger records, by their first half: registered ones, and the usual names of types that are not. */
+/** Media types that the ledger records, by their first half: registered types, and the usual names of unregistered ones. */
 const KNOWN: Readonly<Record<string, string>> = {
   application: [
     'json xml pdf zip gzip x-gzip x-tar octet-stream x-www-form-urlencoded ndjson x-ndjson yaml rtf ogg mxf',
@@ -79,7 +79,7 @@ const KNOWN_TYPES = new Set(
 );
 
 /**
- * The boundary of a multipart type; null when there is no usable one. RFC 2046 allows 1 to 70 characters, and the
+ * The boundary of a multipart type; null when there is no usable one. RFC 2046 allows 1 to 70 characters, of which the
  * last is not a space. Special characters are accepted without quotes.
  */
 export function boundaryOf(type: MediaType): string | null {

@@ -4,13 +4,13 @@ export interface PartHead {
   readonly fileName?: string;
   /** As sent. */
   readonly contentType?: string;
-  /** Only when it is not an identity encoding (7bit, 8bit, binary). It is not decoded: the bytes stay as sent. */
+  /** Absent for identity encodings (7bit, 8bit, binary). It is not decoded: the bytes stay as sent. */
   readonly transferEncoding?: string;
 }
 
 /**
- * A parameter of a field that busboy rejects because another parameter is malformed: its value without quotes, escapes
- * unchanged. Undefined when it is missing or itself malformed.
+ * A parameter of a field that busboy rejects because of another, malformed parameter. Returns its value without quotes, with escapes
+ * unchanged; undefined when the parameter is missing or malformed.
  */
 export function looseParameter(field: string, name: string): string | undefined {
   for (const [, found = '', quoted, token] of field.matchAll(PARAMETER)) {

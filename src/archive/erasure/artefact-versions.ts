@@ -2,7 +2,7 @@ import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import { conflictKey, disputedFile, kindOfPath } from '../layout.js';
 import { readBack } from '../read-back.js';
 
-/** Where an artefact is whose versions are compared. */
+/** Location of an artefact whose versions are compared. */
 export interface ArtefactPlace {
   /** Folder of its job. */
   readonly folder: string;
@@ -12,8 +12,8 @@ export interface ArtefactPlace {
 
 const KEY_IN_JOB = /^((?:[^/]+\/)*?jobs\/[^/]+\/)(.+)$/;
 
-/** The artefact that a key is a version of, itself or among the conflicts; null for keys outside of jobs. */
-export function placeOfVersion(key: string): ArtefactPlace | null {
+/** The artefact of a version: the key is its own or that of a conflict. Null for keys outside of jobs. */
+export function artefactOfVersion(key: string): ArtefactPlace | null {
   const [, folder, path] = KEY_IN_JOB.exec(key) ?? [];
   if (folder === undefined || path === undefined) return null;
   const fileName = disputedFile(path);
@@ -21,13 +21,13 @@ export function placeOfVersion(key: string): ArtefactPlace | null {
   return { folder, path: kindOfPath(path) === 'attachment' ? `attachments/${fileName}` : fileName };
 }
 
-/** Hex SHA-256 of an object: of its metadata, else of its bytes. Null when it is gone meanwhile. */
+/** Hex SHA-256 of an object, from its metadata or, without that, from its bytes. Null when it no longer exists. */
 async function hashOf(store: ObjectStore, { key, metadata }: ObjectInfo): Promise<string | null> {
   return metadata.sha256 ?? (await readBack(store, key))?.sha256 ?? null;
 }
 
-/** The conflict that holds these bytes; null without one. One that was streamed has no hash in its name. */
-export async function keptVersion(
+/** The conflict with these bytes; null when there is none. Compares hashes, because the name of a streamed conflict has none. */
+export async function findConflict(
   store: ObjectStore,
   { folder, path }: ArtefactPlace,
   expected: { readonly size: number; readonly sha256: string },

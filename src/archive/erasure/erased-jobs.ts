@@ -8,26 +8,26 @@ import { ERASURE_LOG, ERASURES_FOLDER, erasureKey, LAST_ERASURE } from '../layou
 import { isErased } from './erasure.js';
 
 /**
- * Milliseconds for which a replica's list of erased jobs is good. An erasure waits longer than this before its last listing:
- * whatever a replica stored by an older list is visible by then, and is removed.
+ * Milliseconds for which a replica's list of erased jobs is valid. An erasure waits longer than this before its last listing, so that
+ * everything that a replica stored by an older list is visible by then, and is removed.
  */
 export const ERASURE_LEASE = 2_000;
 
-/** Before the job id in the key of an entry of the log. */
+/** The ULID and hyphen before the job id in the key of a log entry; only the length is used. */
 const ENTRY_ID = '01234567890123456789012345-';
 
-/** Milliseconds after which a list is read again while callbacks come, so that none of them waits for it. */
+/** Milliseconds after which callbacks cause a refresh in the background, so that none of them waits for it. */
 const REFRESH_AFTER = 1_500;
 
-/** Erasures that run at the same time write their log entries in any order; none takes so long. */
+/** Milliseconds; no erasure takes longer. Concurrent erasures write their log entries in any order. */
 const MAX_OVERLAP = 86_400_000;
 
 const PLAIN = { contentType: 'text/plain', metadata: {} } as const;
 const nextUlid = ulidMaker();
 
-/** Makes every replica learn of an erasure, whose mark is written already. */
+/** Announces an erasure to all replicas. Its mark must already be written. */
 export async function announceErasure(store: ObjectStore, jobId: string): Promise<void> {
-  // Not before the last one, so that a clock that is behind does not hide the entry from the other replicas.
+  // Not older than the last id, so that a clock that is behind does not hide the entry from the other replicas.
   const id = nextUlid(Math.max(Date.now(), timeOf(await readText(store, LAST_ERASURE))));
   await store.create(`${ERASURE_LOG}${id}-${jobId}`, Buffer.from('{}'), PLAIN);
   await store.replace(LAST_ERASURE, Buffer.from(id), PLAIN);
@@ -36,56 +36,56 @@ export async function announceErasure(store: ObjectStore, jobId: string): Promis
 export type ErasedJobs = ReturnType<typeof createErasedJobs>;
 
 /**
- * The erased jobs of all replicas, in memory, so that a callback costs no request. A busy replica reads one small object
+ * The erased jobs of all replicas, cached in memory, so that a callback costs no request. A busy replica reads one small object
  * every `ERASURE_LEASE`, an idle one nothing.
  *
- * @param clocks in milliseconds; at least one of them has to run on while the process is suspended
+ * @param clocks in milliseconds; at least one must continue while the process is suspended
  */
 export function createErasedJobs(
   store: ObjectStore,
   clocks: readonly (() => number)[] = [() => performance.now(), Date.now],
 ) {
-  /** Hashes of job ids, for little memory: a hit is confirmed by the mark, or by the log where the mark was lost. */
+  /** Hashes of job ids, to save memory. A hit is confirmed by the mark or, if that was lost, by the log. */
   const hashes = new Set<number>();
-  /** The id of the last erasure, null when there was none; undefined before the first look. */
-  let last: string | null | undefined;
-  let lookedAt: readonly number[] = [];
-  /** Numbers of the last read that was begun, and of the last one that succeeded. */
-  let begun = 0;
-  let done = 0;
-  let looking: Promise<void> | null = null;
+  /** Null when there was no erasure; undefined before the first read. */
+  let lastErasureId: string | null | undefined;
+  let refreshedAt: readonly number[] = [];
+  /** Numbers of the last read that began, and of the last one that succeeded. */
+  let lastBegun = 0;
+  let lastSucceeded = 0;
+  let refreshing: Promise<void> | null = null;
 
   function age(): number {
-    if (done === 0) return Number.POSITIVE_INFINITY;
+    if (lastSucceeded === 0) return Number.POSITIVE_INFINITY;
     let longest = 0;
     for (let n = 0; n < clocks.length; n += 1) {
-      longest = Math.max(longest, (clocks[n]?.() ?? 0) - (lookedAt[n] ?? 0));
+      longest = Math.max(longest, (clocks[n]?.() ?? 0) - (refreshedAt[n] ?? 0));
     }
     return longest;
   }
 
-  async function look(): Promise<void> {
-    begun += 1;
-    const number = begun;
+  async function refresh(): Promise<void> {
+    lastBegun += 1;
+    const number = lastBegun;
     const startedAt = clocks.map((clock) => clock());
     const found = await readText(store, LAST_ERASURE);
-    if (last === undefined) await readMarks(found === null ? null : await readLog(0));
-    else if (found === null && last !== null)
+    if (lastErasureId === undefined) await readMarks(found === null ? null : await readLog(0));
+    else if (found === null && lastErasureId !== null)
       throw new StoreGoneError(`${LAST_ERASURE} is gone: bring it back`);
-    else if (found !== last) await readLog(timeOf(last));
-    last = found;
-    lookedAt = startedAt;
-    done = number;
+    else if (found !== lastErasureId) await readLog(timeOf(lastErasureId));
+    lastErasureId = found;
+    refreshedAt = startedAt;
+    lastSucceeded = number;
   }
 
-  function lookOnce(): Promise<void> {
-    looking ??= look().finally(() => {
-      looking = null;
+  function refreshOnce(): Promise<void> {
+    refreshing ??= refresh().finally(() => {
+      refreshing = null;
     });
-    return looking;
+    return refreshing;
   }
 
-  /** @param newest the job that was erased last: without its mark the listing is not whole */
+  /** @param newest the job that was erased last; a listing without its mark is not whole */
   async function readMarks(newest: string | null): Promise<void> {
     let isWhole = newest === null;
     for await (const key of store.keys(ERASURES_FOLDER)) {
@@ -97,7 +97,7 @@ export function createErasedJobs(
       throw new PartialListingError(ERASURES_FOLDER, erasureKey(newest));
   }
 
-  /** Resolves to the last job of it. Its last key was read before, and shows that the listing is whole. */
+  /** Resolves to the last job of the log. The listing is whole only when it ends with `LAST_ERASURE`. */
   async function readLog(since: number): Promise<string | null> {
     const startAfter = `${ERASURE_LOG}${encodeTime(Math.max(0, since - MAX_OVERLAP), 10)}`;
     let jobId: string | null = null;
@@ -121,21 +121,21 @@ export function createErasedJobs(
     hashes.add(hashOf(jobId));
   }
 
-  /** A read that began after the call is good, however long it took. */
-  async function lookAgain(): Promise<void> {
-    const called = begun;
-    while (age() > ERASURE_LEASE && done <= called) await lookOnce();
+  /** Waits for a current list. A read that began after the call counts as current, however long it took. */
+  async function refreshIfStale(): Promise<void> {
+    const called = lastBegun;
+    while (age() > ERASURE_LEASE && lastSucceeded <= called) await refreshOnce();
   }
 
   return {
     /**
-     * Whether the job is erased, by a list that was read within the last `ERASURE_LEASE`. False after a commit therefore means
-     * that the commit was visible before the last listing of any erasure. Rejects with `StoreError`.
+     * Whether the job is erased, by a list that is not older than `ERASURE_LEASE`. Therefore false after a commit means that the commit
+     * was visible before the last listing of any erasure. Rejects with `StoreError`.
      */
     async has(jobId: string): Promise<boolean> {
       const listAge = age();
-      if (listAge > ERASURE_LEASE) await lookAgain();
-      else if (listAge > REFRESH_AFTER) lookOnce().catch(() => undefined);
+      if (listAge > ERASURE_LEASE) await refreshIfStale();
+      else if (listAge > REFRESH_AFTER) refreshOnce().catch(() => undefined);
       return hashes.has(hashOf(jobId)) && ((await isErased(store, jobId)) || isLogged(jobId));
     },
   };
@@ -145,12 +145,12 @@ function jobOfEntry(key: string): string {
   return key.slice(ERASURE_LOG.length + ENTRY_ID.length);
 }
 
-/** A signed number of 32 bits, which a set keeps without a box. */
+/** A signed 32-bit integer, which a set stores unboxed. */
 function hashOf(jobId: string): number {
   return crc32(jobId) | 0;
 }
 
-/** Milliseconds since the epoch; 0 without an id. */
+/** Milliseconds since the epoch; 0 for null or an invalid id. */
 function timeOf(id: string | null): number {
   return id !== null && isUlid(id) ? decodeTime(id) : 0;
 }

@@ -3,23 +3,23 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { erasureKey } from '../layout.js';
 
-/** The mark of an erased job, which stays. */
+/** The permanent mark of an erased job. */
 interface ErasureMark {
   readonly v: 1;
   readonly jobId: string;
   /** ISO 8601: of the first erasure. */
   readonly erasedAt: string;
-  /** ISO 8601: when the last erasure had looked everywhere; null before that. What it removed was stored before. */
+  /** ISO 8601: when the last erasure had searched everything; null before that. All that it removed was stored earlier. */
   readonly finishedAt: string | null;
   readonly actor: string;
   readonly reason: string | null;
-  /** False while something may be left. */
+  /** False while some objects may remain. */
   readonly complete: boolean;
-  /** ISO 8601: when the rest can be removed; null when that is unknown or nothing is left. */
+  /** ISO 8601: when the remaining objects can be removed; null when that is unknown or nothing remains. */
   readonly keptUntil: string | null;
 }
 
-/** When an erasure had looked everywhere, who ordered it, and why. */
+/** When an erasure had searched everything, who ordered it, and why. */
 export interface ErasureRecord {
   /** ISO 8601. */
   readonly erasedAt: string;
@@ -40,7 +40,7 @@ export async function readErasure(store: ObjectStore, jobId: string): Promise<Er
   return { ...unknown, complete: true, keptUntil: null, finishedAt: null, ...found } as ErasureMark;
 }
 
-/** Writes the mark, which keeps the time of the first erasure, and of the last one that was finished. */
+/** Writes the mark, and keeps the times of the first erasure and of the last one that was finished. */
 export async function markErased(
   store: ObjectStore,
   jobId: string,

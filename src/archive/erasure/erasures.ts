@@ -4,14 +4,14 @@ import { createErasedJobs, type ErasedJobs } from './erased-jobs.js';
 
 export type Erasures = ReturnType<typeof createErasures>;
 
-/** Keeps callbacks from storing anything of an erased job, without a request per callback. */
+/** Prevents callbacks from storing anything of an erased job, without a request per callback. */
 export function createErasures(store: ObjectStore, { has }: ErasedJobs = createErasedJobs(store)) {
   return {
     /** Whether the job is erased (`ErasedJobs`). Rejects with `StoreError`. */
     has,
     /** Reads the list of erased jobs in the background, so that the first callback does not wait for it. */
     load: () => void has('').catch(() => undefined),
-    /** Keeps a body in the quarantine. Resolves to false when the job was erased meanwhile; then nothing of it remains. */
+    /** Quarantines a body. Resolves to false when the job was erased in the meantime; then nothing of the body remains. */
     async keep(
       { jobId, deliveryId }: { readonly jobId: string; readonly deliveryId: string },
       keep: () => Promise<unknown>,
@@ -19,7 +19,7 @@ export function createErasures(store: ObjectStore, { has }: ErasedJobs = createE
       try {
         await keep();
       } catch (error) {
-        // Part of the body may be there.
+        // Part of the body may be stored.
         if (await has(jobId).catch(() => false)) await removeErasedBody(store, deliveryId, jobId);
         throw error;
       }

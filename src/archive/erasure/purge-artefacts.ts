@@ -2,7 +2,7 @@ import type { ObjectStore, PurgedObject } from '../../store/object-store.js';
 import { conflictClaims, jobFolder } from '../layout.js';
 
 /**
- * Removes a job's folder, and the claims of its conflicts, which hold hashes of what was there. One pass, as
+ * Removes a job's folder, and the claims of its conflicts, which contain hashes of the removed bytes. One pass, like
  * `ObjectStore.purge`.
  */
 export async function* purgeArtefacts(

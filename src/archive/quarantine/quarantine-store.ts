@@ -7,7 +7,7 @@ import { readRequest } from './read-request.js';
 
 export type QuarantineStore = ReturnType<typeof createQuarantineStore>;
 
-/** Reads the bodies that any replica quarantined. What became of them is in the ledger. */
+/** Reads the bodies that any replica quarantined. The ledger shows whether they were settled. */
 export function createQuarantineStore(store: ObjectStore) {
   const bodyKey = (id: string) => `${quarantineFolder(id)}body`;
   const oneAtATime = pLimit(1);
@@ -20,8 +20,8 @@ export function createQuarantineStore(store: ObjectStore) {
     /** Key and size of the body; null when it is missing. */
     bodyInfo: async (id: string) => (isUlid(id) ? store.head(bodyKey(id)) : null),
     /**
-     * Passes the whole body to `work`, null when it is missing. Holds one body at a time, of at most `limits.quarantineBytes`,
-     * so that operators take no memory that callbacks need.
+     * Passes the whole body to `work`, or null when it is missing. Holds one body at a time, of at most `limits.quarantineBytes`,
+     * so that operators use no memory that callbacks need.
      */
     withBody: <T>(id: string, work: (body: Buffer | null) => Promise<T>) =>
       oneAtATime(async () => work(await body(id))),

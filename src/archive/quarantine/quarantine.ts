@@ -21,9 +21,9 @@ export interface QuarantinedRequest {
   readonly query: string;
   /** Well-known request headers by lower-case name; others may carry secrets and are not kept. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Stable code of what is wrong with the body. */
+  /** Stable code of the fault of the body. */
   readonly reason: string;
-  /** The same for people. */
+  /** The fault in words. */
   readonly detail: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -38,14 +38,14 @@ export function isQuarantinedRequest(document: Record<string, unknown>, id: stri
   return deliveryId === id && hasHeaders && hasTexts && isQueryOf(document as unknown as QuarantinedRequest);
 }
 
-/** Decoding a body parses its query, which throws without these. */
+/** Whether the query matches the record. Decoding a body parses the query, which throws without these parameters. */
 function isQueryOf({ query, jobId, status }: QuarantinedRequest): boolean {
   const parameters = new URLSearchParams(query);
   const has = (name: string, value: string) => parameters.getAll(name).join('&') === value;
   return isJobId(jobId) && isCallbackStatus(status) && has('id', jobId) && has('status', status);
 }
 
-/** What is stored of a request, without what the body itself says. */
+/** The stored request, without the properties of the body. */
 export type QuarantineRecord = Omit<QuarantinedRequest, 'bytes' | 'sha256' | 'v'>;
 
 export type Quarantine = ReturnType<typeof createQuarantine>;
@@ -61,9 +61,9 @@ export function createQuarantine(store: ObjectStore) {
       const metadata = { 'job-id': request.jobId, 'delivery-id': request.deliveryId, source: request.source };
       const content = quarantineContent(request.source);
       const document = Buffer.from(JSON.stringify(record));
-      // Before the body: an erasure finds every body by it, also of a process that died in between.
+      // Before the body, so that an erasure finds every body by the index, even if this process dies in between.
       await markQuarantined(store, request.jobId, request.deliveryId);
-      // The body before the request: a request.json means that its body exists (test/unit/archive/quarantine/quarantine.test.ts).
+      // The body before the request, because a request.json means that its body exists (test/unit/archive/quarantine/quarantine.test.ts).
       await write(store, `${folder}body`, body, {
         contentType: 'application/octet-stream',
         metadata: { ...metadata, sha256 },
@@ -71,7 +71,7 @@ export function createQuarantine(store: ObjectStore) {
       });
       const headers = { contentType: 'application/json', metadata, content };
       await write(store, `${folder}request.json`, document, headers);
-      // Again: an erasure that found the index without the body has removed it from there.
+      // Again, because an erasure that found the index entry without a body has removed the entry.
       await markQuarantined(store, request.jobId, request.deliveryId);
       return record;
     },
@@ -83,7 +83,7 @@ function quarantineContent(source: string): { readonly kind: ContentClass; reado
   return { kind: 'quarantine', source };
 }
 
-/** Only this delivery writes the key: `exists` means that an answer was lost, which reading back confirms. */
+/** Writes a key that only this delivery writes. So `exists` means that an answer was lost, which reading back confirms. */
 async function write(
   store: ObjectStore,
   key: string,

@@ -5,13 +5,13 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { quarantineFolder, quarantineMarker, quarantineMarkers } from '../layout.js';
 
-/** What the quarantine holds of one delivery of a job. */
+/** The quarantined objects of one delivery of a job. */
 export interface QuarantinedBody {
   /** Name of its folder, the delivery's id. */
   readonly id: string;
   readonly keys: readonly string[];
   readonly bytes: number;
-  /** ISO 8601, from the delivery's id; null for a folder that is not named by one. */
+  /** ISO 8601, from the delivery's id; null for a folder whose name is no delivery id. */
   readonly receivedAt: string | null;
 }
 
@@ -22,7 +22,7 @@ export async function markQuarantined(store: ObjectStore, jobId: string, deliver
   await store.create(quarantineMarker(jobId, deliveryId), Buffer.from('{}'), DOCUMENT_HEADERS);
 }
 
-/** The bodies of a job, oldest first. Asks the store for those of this job only. */
+/** The bodies of a job, oldest first. Lists only the folders of this job. */
 export async function quarantinedBodies(store: ObjectStore, jobId: string): Promise<QuarantinedBody[]> {
   const ids = await quarantinedIds(store, jobId);
   const limit = pLimit(LISTS_AT_ONCE);
@@ -35,7 +35,7 @@ function quarantinedIds(store: ObjectStore, jobId: string): Promise<string[]> {
   return Array.fromAsync(store.list(quarantineMarkers(jobId)), ({ key }) => idOf(key, jobId));
 }
 
-/** Ids of the deliveries whose body the quarantine holds, held, or is about to hold. */
+/** Ids of the deliveries of a job whose body is, was, or is about to be quarantined. */
 export async function tracedBodies(store: ObjectStore, jobId: string): Promise<string[]> {
   const ids = new Set<string>();
   for await (const key of store.traces(quarantineMarkers(jobId))) ids.add(idOf(key, jobId));
@@ -47,8 +47,8 @@ function idOf(key: string, jobId: string): string {
 }
 
 /**
- * Removes what an erased job has in the quarantine under a delivery's id. Its entry in the index stays while something
- * cannot be removed: an erasure that is repeated later finds it by that.
+ * Removes the quarantined objects of one delivery of an erased job. The index entry stays while something cannot be removed, so that a
+ * repeated erasure finds it.
  */
 export async function removeErasedBody(store: ObjectStore, id: string, jobId: string): Promise<void> {
   let isKept = false;

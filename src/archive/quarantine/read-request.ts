@@ -5,8 +5,8 @@ import { quarantineFolder } from '../layout.js';
 import { isQuarantinedRequest, type QuarantinedRequest } from './quarantine.js';
 
 /**
- * The request of a quarantined body; null without a `request.json`. Where that is damaged, the metadata of the body says whose it is,
- * so that it can be seen and settled; such a body cannot be decoded, because its headers are lost.
+ * The request of a quarantined body; null without a `request.json`. If that is damaged, the request is reconstructed from the metadata of
+ * the body, so that it can be listed and settled. Such a body cannot be decoded, because its headers are lost.
  *
  * @param id a ULID
  */

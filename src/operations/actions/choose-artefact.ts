@@ -1,5 +1,9 @@
 import { claimConflict } from '../../archive/claim-conflict.js';
-import { type ArtefactPlace, keptVersion, placeOfVersion } from '../../archive/erasure/artefact-versions.js';
+import {
+  type ArtefactPlace,
+  artefactOfVersion,
+  findConflict,
+} from '../../archive/erasure/artefact-versions.js';
 import { readErasure } from '../../archive/erasure/erasure.js';
 import { purgeArtefacts } from '../../archive/erasure/purge-artefacts.js';
 import { conflictKey, jobFolder, kindOfPath } from '../../archive/layout.js';
@@ -120,7 +124,7 @@ async function placeIn(
   key: string,
   scope: SourceScope,
 ): Promise<ArtefactPlace> {
-  const place = isKey(key) ? placeOfVersion(key) : null;
+  const place = isKey(key) ? artefactOfVersion(key) : null;
   const isBelow = (prefixes: readonly string[]) =>
     prefixes.some((prefix) => jobFolder(prefix, jobId) === place?.folder);
   if (place !== null && isBelow(parts.keyPrefixes)) return place;
@@ -180,7 +184,7 @@ async function replacedBefore(
 async function keep(store: ObjectStore, place: ArtefactPlace, { info, sha256 }: Version): Promise<Version> {
   const { folder, path } = place;
   const { size } = info;
-  const before = await keptVersion(store, place, { size, sha256 });
+  const before = await findConflict(store, place, { size, sha256 });
   if (before !== null) return { info: before, sha256 };
   const key = conflictKey(folder, path, sha256);
   await store.copy(info, key, headersOf({ info, sha256 }, null), null);
@@ -202,7 +206,7 @@ function changedMeanwhile(): Problem {
 /** @param replaced hash of the bytes that it replaces */
 function headersOf({ info, sha256 }: Version, replaced: string | null): ObjectHeaders {
   const { key, contentType, metadata } = info;
-  const kind = retentionClassOf(kindOfPath(placeOfVersion(key)?.path ?? ''));
+  const kind = retentionClassOf(kindOfPath(artefactOfVersion(key)?.path ?? ''));
   const { source } = metadata;
   return {
     contentType,

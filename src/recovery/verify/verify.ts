@@ -1,4 +1,4 @@
-import { keptVersion, placeOfVersion } from '../../archive/erasure/artefact-versions.js';
+import { artefactOfVersion, findConflict } from '../../archive/erasure/artefact-versions.js';
 import { verifyReportKey } from '../../archive/layout.js';
 import { REPLACED } from '../../domain/artefact-metadata.js';
 import type { LedgerLine } from '../../domain/delivery.js';
@@ -195,12 +195,12 @@ async function checkContradicted(
 
 /** Whether an operator chose another version, and the bytes of the claim are kept among the conflicts. */
 async function isReplaced(objects: ObjectStore, { key, size, sha256 }: ArtefactClaim): Promise<boolean> {
-  const place = placeOfVersion(key);
+  const place = artefactOfVersion(key);
   if (sha256 === null || place === null || key !== place.folder + place.path) return false;
   const { metadata = {} } = (await objects.head(key)) ?? {};
   // The bytes of the version that counts must be at the artefact's key.
   if (metadata[REPLACED] === undefined || metadata.sha256 === sha256) return false;
-  return (await keptVersion(objects, place, { size, sha256 })) !== null;
+  return (await findConflict(objects, place, { size, sha256 })) !== null;
 }
 
 /** Whether an artefact was erased or has expired; null for neither. */

@@ -2,12 +2,12 @@ import type { Logger } from './logger.js';
 
 export type BoundedLog = ReturnType<typeof createBoundedLog>;
 
-/** Lines a second of one topic. */
+/** Lines per second and topic. */
 const PER_SECOND = 5;
 
 /**
- * Writes log lines at a bounded rate, so that clients cannot fill the log: the rest of a second is one line with their number. Topics must
- * come from a fixed set.
+ * Writes log lines at a bounded rate, so that clients cannot fill the log. Further lines within a second are replaced by one line with
+ * their number. Topics must come from a fixed set.
  */
 export function createBoundedLog(log: Pick<Logger, 'warn'>) {
   let counts = new Map<string, number>();

@@ -1,10 +1,10 @@
-/** Causes that are written out. */
+/** Length of the chain of causes that is included. */
 const MAX_DEPTH = 4;
 const MAX_TEXT = 500;
 
 /**
  * An error and its causes in one line, without stacks: `StoreError: put failed; Error: connect ECONNREFUSED`. For log
- * lines that a long outage repeats hundreds of thousands of times. Undefined when there is no error.
+ * lines that a long outage repeats hundreds of thousands of times. Undefined for null and undefined.
  */
 export function errorText(error: unknown): string | undefined {
   const texts: string[] = [];
@@ -14,7 +14,7 @@ export function errorText(error: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join('; ').slice(0, MAX_TEXT);
 }
 
-/** Node's AggregateError of several addresses has a code but no message. */
+/** Falls back to the code: Node's AggregateError for several addresses has no message. */
 function messageOf(error: Error & { readonly code?: unknown }): string {
   return error.message || String(error.code ?? '');
 }

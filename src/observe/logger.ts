@@ -15,7 +15,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Fields that a log must not keep, at the top and one level down. */
+/** Fields that are redacted, at the top level and one level below. */
 const SECRET_FIELDS = [
   'authorization',
   'headers',
@@ -49,16 +49,16 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
-/** Milliseconds for which an ending process waits for a reader of standard output that takes nothing: it may be stuck or gone. */
+/** Milliseconds without progress after which an exiting process stops waiting for the reader of standard output. */
 const FLUSH_TIMEOUT = 2_000;
 
-/** Bytes of lines that wait for a reader of standard output; further ones are dropped. */
+/** Bytes of lines that wait for the reader of standard output; further lines are dropped. */
 const MAX_WAITING = 4 * 1024 * 1024;
 
-/** Bytes of lines that are written at once, below sonic-boom's limit of 16 KiB for a write, and milliseconds after which fewer are. */
+/** Bytes per write, below sonic-boom's limit of 16 KiB, and milliseconds after which fewer bytes are written. */
 const BATCH = { bytes: 12 * 1024, ms: 100 };
 
-/** What the types of sonic-boom, pino's stream, leave out: lines as bytes. */
+/** sonic-boom, pino's stream, with lines as bytes, which its own types do not declare. */
 interface ByteStream {
   write(line: Buffer): boolean;
   flush(): void;
@@ -70,11 +70,11 @@ interface ByteStream {
 }
 
 /**
- * Not synchronous: a slow reader of standard output must not block the event loop. Takes bytes, because of texts it counts the
- * bytes of all that wait with every further one, for which V8 copies them.
+ * Asynchronous, because a slow or closed reader of standard output, or a full disk, must not block the event loop. Lines that cannot be
+ * written wait for the next line, as long as there is room.
  *
- * Nor does a reader that is gone, or a full disk: what cannot be written waits for the next line, as long as there is room. The
- * stream is not one of `pino.destination`, which writes at exit what waits and hangs where that fails.
+ * The stream is passed bytes: for each string, sonic-boom counts the bytes of all waiting strings again, for which V8 copies them. Not
+ * `pino.destination`, which writes the waiting lines at exit, and hangs when that fails.
  */
 function standardOutput(): DestinationStream & { flush(done: () => void): void } {
   const stream: ByteStream = new sonicBoom.SonicBoom({
@@ -85,7 +85,7 @@ function standardOutput(): DestinationStream & { flush(done: () => void): void }
     minLength: BATCH.bytes,
   }) as object as ByteStream;
   let waiting = 0;
-  let isTimed = false;
+  let isScheduled = false;
   stream.on('write', (bytes) => {
     waiting -= bytes;
   });
@@ -94,9 +94,9 @@ function standardOutput(): DestinationStream & { flush(done: () => void): void }
   });
   stream.on('error', () => {});
 
-  // sonic-boom's own `periodicFlush` writes ten times a second even when there is nothing to write.
+  // Not sonic-boom's `periodicFlush`, which writes ten times a second even when there is nothing to write.
   function writeRest(): void {
-    isTimed = false;
+    isScheduled = false;
     if (waiting > 0) stream.flush();
   }
 
@@ -105,42 +105,42 @@ function standardOutput(): DestinationStream & { flush(done: () => void): void }
       const bytes = Buffer.from(line);
       waiting += bytes.length;
       stream.write(bytes);
-      if (isTimed) return;
-      isTimed = true;
+      if (isScheduled) return;
+      isScheduled = true;
       setTimeout(writeRest, BATCH.ms).unref();
     },
-    // sonic-boom's own does not wait for a write in flight, and leaves what is less than a batch.
+    // Not sonic-boom's `flush`, which does not wait for a write in flight, and leaves less than a batch.
     flush(done) {
-      const end = (): void => {
-        clearTimeout(giveUp);
-        stream.off('write', waitAgain);
-        stream.off('drain', goOn);
+      const finish = (): void => {
+        clearTimeout(timeout);
+        stream.off('write', extendTimeout);
+        stream.off('drain', flushNext);
         done();
       };
-      const giveUp = setTimeout(end, FLUSH_TIMEOUT);
-      const waitAgain = (): void => void giveUp.refresh();
-      const goOn = (): void => {
-        if (waiting === 0) return end();
-        stream.once('drain', goOn);
+      const timeout = setTimeout(finish, FLUSH_TIMEOUT);
+      const extendTimeout = (): void => void timeout.refresh();
+      const flushNext = (): void => {
+        if (waiting === 0) return finish();
+        stream.once('drain', flushNext);
         stream.flush();
       };
-      stream.on('write', waitAgain);
-      goOn();
+      stream.on('write', extendTimeout);
+      flushNext();
     },
   };
 }
 
 const CENSOR = '[redacted]';
 
-/** `Bearer` and `Basic` credentials, and JWTs wherever they stand (three base64url parts, the first a JSON object). */
+/** `Bearer` and `Basic` credentials, and JWTs anywhere in a line (three base64url parts, the first a JSON object). */
 const TOKENS = /\b(bearer|basic)\s+[\w.~+/-]{6,}=*|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/gi;
 
-/** Query parameters that carry secrets: the realtime interface takes its key as `jwt`, S3 signs addresses. */
+/** Query parameters with secrets: the key of the realtime interface is in `jwt`, and signed S3 URLs have several. */
 const PARAMETERS = /([?&](?:jwt|token|access_token|api_?key|sig|signature|x-amz-[a-z-]+)=)[^&\s"'\\]+/gi;
 
 /**
- * Returns a function that removes secrets from a finished log line (JSON text). Known secrets shorter than 6 characters are
- * left to the field rules: removing them would damage ordinary words.
+ * Returns a function that removes secrets from a finished log line (JSON text). Configured secrets shorter than 6 characters are
+ * left to the field rules, because removing them everywhere would damage ordinary words.
  */
 function createScrubber(secrets: readonly string[]): (line: string) => string {
   const known = knownSecrets(secrets);

@@ -6,14 +6,14 @@ export interface Refusal {
   readonly at: string;
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** Code of the reason; for the admin port `sign-in-` and what was wrong. */
+  /** Code of the reason; for the admin port `sign-in-` and the cause. */
   readonly reason: ReasonCode;
-  /** What was wrong with the credential, which the answer does not tell; null for other reasons. */
+  /** The fault of the credential, which the answer does not contain; null for other reasons. */
   readonly cause: ReasonCode | null;
   readonly userAgent: string | null;
   /**
-   * Address of the peer, and X-Forwarded-For as it was sent: enough to explain a decision about the address again. `peer` is null
-   * where they would not be.
+   * Address of the peer, and X-Forwarded-For as sent, from which a decision about the address can be explained. `peer` is null when that
+   * is impossible.
    */
   readonly peer: string | null;
   readonly forwardedFor: string | null;
@@ -21,24 +21,24 @@ export interface Refusal {
 
 export type RefusalRing = ReturnType<typeof createRefusalRing>;
 
-/** Longest value kept: all of them come from unauthenticated clients. */
+/** Characters kept of a value, because all come from unauthenticated clients. */
 const MAX_TEXT = 200;
 
-type Added = Pick<Refusal, 'at' | 'source' | 'reason'> & { readonly isFromSender: boolean };
+type AddedRefusal = Pick<Refusal, 'at' | 'source' | 'reason'> & { readonly isFromSender: boolean };
 
 /**
  * The last refusals, in memory only.
  *
- * @param onAdd called with what was wrong, for each refusal
- * @param capacity how many are kept
+ * @param onAdd called for each refusal, with the cause as its reason when there is one
+ * @param capacity number of refusals that are kept
  */
-export function createRefusalRing(onAdd: (refusal: Added) => void = () => {}, capacity = 500) {
+export function createRefusalRing(onAdd: (refusal: AddedRefusal) => void = () => {}, capacity = 500) {
   const ring: Refusal[] = [];
   let next = 0;
   return {
     /** @param isFromSender as of `AccessDecision`; default false */
     add(refusal: Refusal, isFromSender = false): void {
-      ring[next] = cut(refusal);
+      ring[next] = shorten(refusal);
       const { at, source, cause, reason } = refusal;
       onAdd({ at, source, reason: cause ?? reason, isFromSender });
       next = (next + 1) % capacity;
@@ -53,26 +53,26 @@ export function createRefusalRing(onAdd: (refusal: Added) => void = () => {}, ca
 /** Merges several rings, newest first. Separate rings keep a flood of one kind from evicting the other. */
 export function mergedRefusals(...rings: readonly Pick<RefusalRing, 'list'>[]): Pick<RefusalRing, 'list'> {
   return {
-    list: () => rings.flatMap((ring) => ring.list()).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)),
+    list: () => rings.flatMap((ring) => ring.list()).sort((a, b) => b.at.localeCompare(a.at)),
   };
 }
 
-function cut(refusal: Refusal): Refusal {
+function shorten(refusal: Refusal): Refusal {
   const { at, source, clientIp, reason, cause, userAgent, peer, forwardedFor } = refusal;
   return {
     at,
-    source: short(source),
-    clientIp: short(clientIp),
+    source: shortCopy(source),
+    clientIp: shortCopy(clientIp),
     reason,
     cause,
-    userAgent: short(userAgent),
-    // The last addresses decide, and cutting removes them.
-    peer: (forwardedFor ?? '').length > MAX_TEXT ? null : short(peer),
-    forwardedFor: short(forwardedFor),
+    userAgent: shortCopy(userAgent),
+    // The last addresses of X-Forwarded-For decide, and shortening removes them.
+    peer: (forwardedFor ?? '').length > MAX_TEXT ? null : shortCopy(peer),
+    forwardedFor: shortCopy(forwardedFor),
   };
 }
 
-/** A copy, not a slice: a slice would keep the whole header alive. */
-function short(text: string | null): string | null {
+/** Copies, because a slice would keep the whole header alive. */
+function shortCopy(text: string | null): string | null {
   return text === null ? null : Buffer.from(text.slice(0, MAX_TEXT)).toString();
 }

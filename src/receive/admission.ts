@@ -13,21 +13,21 @@ import { SMALL_BODY } from '../lib/memory/fill-rate.js';
 import type { CallbackRequest } from './callback-request.js';
 
 /** Milliseconds that a delivery waits for a slot. */
-const PATIENCE = 10_000;
+const SLOT_TIMEOUT = 10_000;
 
-/** Milliseconds after a delivery within which a further one is expected: operators' reads leave room for it. */
-const RECEIVING_FOR = 1000;
+/** Milliseconds after a delivery in which another one is expected, for which operators' reads leave room. */
+const BUSY_PERIOD = 1000;
 
-/** Deliveries that may wait per slot. Silent senders free their slots every three seconds, which serves three in ten seconds. */
+/** Waiting deliveries per slot. Silent senders lose their slots after three seconds, so that a slot serves three within ten seconds. */
 const WAITERS_PER_SLOT = 3;
 
 type SlotRequest = Pick<CallbackRequest, 'declaredLength' | 'isGone' | 'hasArrived'>;
 
-/** Held by a delivery while it is received. */
+/** A slot, which a delivery holds while it is received. */
 export interface Slot {
-  /** Body of the delivery, whose pace decides which delivery is refused; null until it is opened. */
+  /** Body of the delivery, whose pace decides whether the delivery is refused; null until it is opened. */
   body: RequestBody | null;
-  /** Frees the slot; acts once. */
+  /** Frees the slot. Idempotent. */
   leave(): void;
 }
 
@@ -41,33 +41,33 @@ interface AdmissionLimits {
   readonly maxWaiters: number;
 }
 
-/** Whether callbacks may go on to the store. */
+/** Whether callbacks can be stored. */
 export interface StoreGate {
-  /** Settles when that is known; null once it is. In the first moments of a process the store was not asked yet. */
+  /** Settles when that is known; null afterwards. Just after the start of a process the store has not been tested yet. */
   readonly known: Promise<unknown> | null;
-  /** Why no callback is stored now, whatever it brings; null when it may be tried. */
+  /** Why no callback can be stored now; null when storing may be tried. */
   refusal(): Problem | null;
 }
 
 const OPEN: StoreGate = { known: null, refusal: () => null };
 
 /**
- * Admits deliveries when there is room for them; others are refused with 503 before their body is read. Those received at the same time
- * are bounded by a `FairQueue` of slots, one for each delivery. Reasons: docs/decisions/byte-budget.md; tests:
+ * Admits deliveries while there is room; others are refused with 503 before their body is read. A `FairQueue` of slots, one for each
+ * delivery, bounds the number received concurrently. Reasons: docs/decisions/byte-budget.md; tests:
  * `test/unit/receive/delivery-slots.test.ts`.
  *
- * - **Small share.** Bodies that are larger than 1 MiB never take the last quarter of the slots. A body of unknown size counts as
+ * - **Small share.** Bodies larger than 1 MiB never take the last quarter of the slots. A body of unknown size counts as
  *   small until it exceeds 1 MiB.
  * - **Queue.** Deliveries wait up to 10 s, up to three for each slot. Those whose bodies have arrived are received first, then the oldest.
  *   When too many wait, the oldest whose body has not arrived is refused: slow senders cannot fill the queue.
- * - **Pace.** A sender is slow when it is silent, or too slow for its body, or 1 MiB of it, to arrive within 10 s. Waits for memory or
- *   for the store do not make a sender slow.
+ * - **Pace.** A sender is slow when it is silent, or when at its pace the body, or 1 MiB of it, would not arrive within 10 s. Waits for
+ *   memory or for the store do not make a sender slow.
  */
 export class Admission implements Resource<DeliverySlot> {
   readonly #limits: AdmissionLimits;
   readonly #budget: Pick<ByteBudget, 'waitersFor'>;
   readonly #store: StoreGate;
-  readonly #mostLarge: number;
+  readonly #maxLarge: number;
   readonly #queue: FairQueue<DeliverySlot>;
   readonly #whenEmpty: (() => void)[] = [];
   readonly #now: () => number;
@@ -86,7 +86,7 @@ export class Admission implements Resource<DeliverySlot> {
     this.#limits = limits;
     this.#budget = budget;
     this.#store = store;
-    this.#mostLarge = limits.maxConcurrent - Math.floor(limits.maxConcurrent / 4);
+    this.#maxLarge = limits.maxConcurrent - Math.floor(limits.maxConcurrent / 4);
     this.#now = now;
     this.#queue = new FairQueue(this, now);
   }
@@ -97,12 +97,12 @@ export class Admission implements Resource<DeliverySlot> {
 
   /** Whether a delivery is in flight, or one was within the last second. */
   get isReceiving(): boolean {
-    return this.#used > 0 || this.#now() - this.#lastReleased < RECEIVING_FOR;
+    return this.#used > 0 || this.#now() - this.#lastReleased < BUSY_PERIOD;
   }
 
   /**
-   * Waits until it is known whether something can be stored, then for a slot. Rejects with `overloaded`, `draining`, or what the store
-   * gate says, and with `BodyAbortedError` when the sender has gone meanwhile.
+   * Waits until it is known whether callbacks can be stored, then for a slot. Rejects with `overloaded`, `draining`, or the refusal of the
+   * store gate, and with `BodyAbortedError` when the sender has disconnected.
    */
   async enter(request: SlotRequest): Promise<Slot> {
     if (this.#store.known !== null) await this.#store.known;
@@ -122,21 +122,21 @@ export class Admission implements Resource<DeliverySlot> {
       setIndex: -1,
       leave: () => this.#release(slot),
     };
-    // This overtakes nobody: a freed slot was offered to the whole queue.
+    // Does not overtake waiting deliveries, because each freed slot was already offered to the whole queue.
     if (this.#take(slot)) return slot;
-    if (this.#queue.waiters.length >= WAITERS_PER_SLOT * maxConcurrent) this.#refuseLate();
+    if (this.#queue.waiters.length >= WAITERS_PER_SLOT * maxConcurrent) this.#makeRoomInQueue();
     await this.#queue.wait(slot, 1, isLarge(request.declaredLength) ? 'large' : 'small');
     return slot;
   }
 
-  /** From now on no delivery is admitted, those that wait included. */
+  /** From now on no delivery is admitted; waiting ones are refused. */
   close(): void {
     this.#isClosed = true;
     for (const { holder } of [...this.#queue.waiters]) this.#queue.end(holder, draining);
   }
 
-  /** Refuses the deliveries whose body is still arriving. */
-  cutShort(): void {
+  /** Refuses the deliveries in flight whose body is still arriving. */
+  failIncompleteBodies(): void {
     for (const { body } of this.#queue.holders.members()) body?.fail(draining());
   }
 
@@ -155,18 +155,18 @@ export class Admission implements Resource<DeliverySlot> {
 
   waitError({ holder }: Waiter<DeliverySlot>, waited: number): Error | null {
     if (holder.request.isGone()) return new BodyAbortedError();
-    return waited < PATIENCE
+    return waited < SLOT_TIMEOUT
       ? null
       : overloaded(`${this.#limits.maxConcurrent} deliveries are being received already.`);
   }
 
-  /** Each one that waits lacks a slot. Large ones that find their share taken lack one of a large body. */
+  /** Each waiting delivery lacks one slot. While the share of large bodies is used up, a large one lacks a slot of that share. */
   shortage(share: Share, waiters: readonly Waiter<DeliverySlot>[]): Shortage<DeliverySlot> {
     const large = this.#large();
-    const sufficiency = (slot: DeliverySlot) => sufficiencyOf(slot, large > this.#mostLarge);
+    const sufficiency = (slot: DeliverySlot) => sufficiencyOf(slot, large > this.#maxLarge);
     if (share === 'small') return { missing: waiters.length - this.#free(), gain: () => 1, sufficiency };
     const waiting = waiters.filter((waiter) => waiter.share === 'large').length;
-    const missing = large < this.#mostLarge ? 0 : waiting;
+    const missing = large < this.#maxLarge ? 0 : waiting;
     return { missing, gain: (slot) => (hasLargeBody(slot) ? 1 : 0), sufficiency };
   }
 
@@ -179,7 +179,7 @@ export class Admission implements Resource<DeliverySlot> {
 
   #take(slot: DeliverySlot): boolean {
     if (this.#free() === 0) return false;
-    if (isLarge(slot.request.declaredLength) && this.#large() >= this.#mostLarge) return false;
+    if (isLarge(slot.request.declaredLength) && this.#large() >= this.#maxLarge) return false;
     this.#used += 1;
     this.#queue.holders.add(slot);
     return true;
@@ -195,8 +195,8 @@ export class Admission implements Resource<DeliverySlot> {
     for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 
-  /** Refuses the oldest one whose body has not arrived, to make room in the queue. Throws when there is none. */
-  #refuseLate(): void {
+  /** Refuses the oldest waiting delivery whose body has not arrived. Throws when there is none. */
+  #makeRoomInQueue(): void {
     const refusal = overloaded(
       `${WAITERS_PER_SLOT * this.#limits.maxConcurrent} deliveries are waiting to be received already.`,
     );
@@ -214,7 +214,7 @@ export class Admission implements Resource<DeliverySlot> {
   }
 }
 
-/** A body of unknown size that has outgrown the small share counts as slow while large ones exceed theirs. */
+/** A body of unknown size that has grown beyond the small share counts as slow while large bodies exceed their share. */
 function sufficiencyOf({ body, request }: DeliverySlot, tooManyLarge: boolean): number {
   if (body === null) return Number.POSITIVE_INFINITY;
   const sufficiency = body.sufficiency();

@@ -29,8 +29,8 @@ export interface PhaseDurations {
 }
 
 /**
- * An authenticated callback while it is being received: who sent it, what it turned out to hold, and how long each phase
- * took. Makes every record of it, so that archive, quarantine, ledger and sender are given the same facts.
+ * An authenticated callback while it is being received: its sender, its content, and the duration of each phase. Creates every record of
+ * it, so that archive, quarantine, ledger and sender get the same facts.
  */
 export class Delivery {
   readonly request: CallbackRequest;
@@ -62,7 +62,7 @@ export class Delivery {
     return this.#query;
   }
 
-  /** Tokens of what the callback brings: those that it names, else those of its source. */
+  /** Tokens of the content: those in the query, else those of the source. */
   get contents(): readonly string[] {
     return this.query.contents.length > 0 ? this.query.contents : this.sender.source.contents;
   }
@@ -83,14 +83,14 @@ export class Delivery {
     this.#decodedAt = performance.now();
   }
 
-  /** The items are durable. */
+  /** Records that the items are durable. */
   stored(items: readonly StoredItem[]): void {
     this.#items = items;
     this.#outcome = outcomeOf(items);
     this.#storedAt = performance.now();
   }
 
-  /** The raw body is durable. */
+  /** Records that the raw body is durable in quarantine. */
   quarantined(reason: ReasonCode): void {
     this.#reason = reason;
     this.#outcome = 'quarantined';
@@ -104,7 +104,7 @@ export class Delivery {
     this.#storedAt = performance.now();
   }
 
-  /** Place of the artefacts, and their metadata. */
+  /** Determines the keys and the metadata of the artefacts. */
   artefactContext(): ArtefactContext {
     const { source, region } = this.sender;
     const { jobId, status, context } = this.query;
@@ -154,7 +154,7 @@ export class Delivery {
     return { deliveryId: this.id, jobId, status, outcome: this.#outcome, items: this.#items };
   }
 
-  /** To be called when the ledger line is durable. */
+  /** Call it when the ledger line is durable. */
   phases(): PhaseDurations {
     return {
       receive: this.#decodedAt - this.#startedAt,
@@ -198,12 +198,12 @@ export class Delivery {
   }
 }
 
-/** Codings that a sender may name; the ledger records any other as `other`. */
+/** Codings that the ledger records by name; any other is recorded as `other`. */
 const CODINGS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'compress', 'x-compress', 'identity']);
 
 /**
- * The wire format of a callback, without what its sender may write at will, such as a file name as a parameter of the type: erasing
- * the job leaves its ledger lines.
+ * The wire format of a callback, without free text of the sender, such as a file name in a parameter of the type, because the ledger
+ * lines of an erased job stay.
  */
 function shapeOf({ headers, declaredLength }: CallbackRequest, parts?: readonly PartShape[]): DeliveryShape {
   const type = headers['content-type']?.[0];
@@ -222,7 +222,7 @@ function shapeOf({ headers, declaredLength }: CallbackRequest, parts?: readonly 
   };
 }
 
-/** Headers that help to understand a body that could not be decoded. Any other may hold a secret of the submitter. */
+/** Headers that help to diagnose an undecodable body. Any other may contain a secret of the submitter. */
 const STORABLE = [
   'content-disposition',
   'content-encoding',

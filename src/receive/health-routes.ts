@@ -1,20 +1,20 @@
 import type { Express } from 'express';
 
-/** The paths of `mountHealth`, which take GET alone. */
+/** The paths of `mountHealth`, which accept only GET and HEAD. */
 export const HEALTH_PATH = /^\/(?:healthz|readyz)\/?$/;
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Why it is not ready; null when it is. */
+  /** Why the process is not ready; null when it is. */
   readonly reason: string | null;
-  /** A code for `reason`, such as `clock` or `denied`; null where none is known. */
+  /** A code for `reason`, such as `clock` or `denied`; null when it has none. */
   readonly cause?: string | null;
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: it accepts callbacks, because everything that one needs was proven recently and it
- * is not shutting down. Overload does not affect readiness: it is a 503 on the callback. Both are public, so that they show a code
- * for the cause; the reason (store errors, host names) is shown on the admin port only.
+ * `/healthz`: the process is alive. `/readyz`: it accepts callbacks, because everything that a callback needs was proven recently, and it
+ * is not shutting down. Overload does not affect readiness: it is a 503 on the callback. Both are public and therefore show only a code
+ * for the cause; the reason (store errors, host names) is shown on the admin port.
  */
 export function mountHealth(app: Express, readiness: () => Readiness): void {
   app.get('/healthz', (_request, response) => {

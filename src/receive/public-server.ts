@@ -15,8 +15,8 @@ export function createPublicServer(
 
 /**
  * A client may close its side of the connection after a complete request and still read the response (RFC 9112, 9.6).
- * Node closes such connections unless this property is set, which every release has and no type declares. A body that was
- * incomplete by then is a parser error in any case.
+ * Node closes such connections unless this property is set, which every release has and no type declares. If the body was
+ * incomplete, the parser reports an error in any case.
  */
 function allowHalfClosed(server: Server): Server {
   return Object.assign(server, { httpAllowHalfOpen: true });

@@ -5,8 +5,8 @@ type Lost = 'over-cap' | 'no-memory';
 
 /**
  * Keeps the raw bytes of a body while it is decoded, so that an undecodable one can go to quarantine. Its memory counts
- * against the delivery's lease, but is never waited for: under pressure the raw copy is the first to be released. Chunks
- * are copied together, because a separate buffer of one byte costs hundreds.
+ * against the delivery's lease, but is never waited for: under pressure the raw copy is released first. Chunks are copied
+ * into common buffers, because a separate buffer for one byte costs hundreds of bytes.
  */
 export class RawBodyCopy implements Discardable {
   readonly #memory: Memory;
@@ -18,8 +18,8 @@ export class RawBodyCopy implements Discardable {
   #lost: Lost | null;
 
   /**
-   * @param cap most bytes to keep
-   * @param declared size of the body by its sender, null when unknown; a body that will exceed the cap is not kept at all
+   * @param cap limit of the bytes to keep
+   * @param declared size of the body as announced by its sender, null when unknown; a body that will exceed the cap is not kept at all
    */
   constructor(memory: Memory, cap: number, declared: number | null = null) {
     this.#memory = memory;
@@ -34,7 +34,7 @@ export class RawBodyCopy implements Discardable {
     return this.#bytes;
   }
 
-  /** Must be called with every chunk of the body. */
+  /** Call it with every chunk of the body. */
   keep(chunk: Buffer): void {
     if (this.#lost !== null || chunk.length === 0) return;
     if (this.#bytes + chunk.length > this.#cap) return this.#lose('over-cap');
@@ -48,7 +48,7 @@ export class RawBodyCopy implements Discardable {
     this.keep(chunk.subarray(piece.length));
   }
 
-  /** The complete raw body, which stays as it is until its reader releases it; or why it was not kept. */
+  /** The complete raw body, which stays unchanged until the reader releases it; or why it was not kept. */
   hold(): HeldBytes | Lost {
     if (this.#lost !== null) return this.#lost;
     if (this.#parts.length === 1) return this.#last.hold();
@@ -59,7 +59,7 @@ export class RawBodyCopy implements Discardable {
     this.#lose('no-memory');
   }
 
-  /** A body beyond the largest buffer is concatenated for its reader, and paid for once more. */
+  /** Concatenates a body that exceeds the largest buffer. The copy counts against the lease as well. */
   #concatenated(): HeldBytes {
     const { lease } = this.#memory;
     const paid = this.#bytes;

@@ -13,7 +13,7 @@ import type { Ledger } from '../ledger/write/ledger.js';
 import { BodyAbortedError } from '../lib/http/request-body.js';
 import { waitAtMost } from '../lib/time/deadline.js';
 import { parseCallbackQuery } from './access/callback-query.js';
-import { callerOfNoSource, type Sender, type Source, type UnauthenticatedCaller } from './access/sources.js';
+import { misdirectedCaller, type Sender, type Source, type UnauthenticatedCaller } from './access/sources.js';
 import type { Admission, Slot } from './admission.js';
 import type { CallbackRequest } from './callback-request.js';
 import { type BodyHeaders, bodyEncodings, decodeBody } from './decode/decode-body.js';
@@ -21,7 +21,7 @@ import { Delivery, type PhaseDurations } from './delivery.js';
 import { RawBodyCopy } from './raw-body-copy.js';
 
 /*
- * How a callback is received: source -> address -> credential -> query -> length -> room -> erased? -> decode -> archive
+ * Steps of receiving a callback: source -> address -> credential -> query -> length -> slot -> erased? -> decode -> archive
  * -> ledger -> acknowledge. No byte of the body is read before there is room for it, and nothing is acknowledged before artefacts
  * and ledger line are durable.
  */
@@ -37,20 +37,20 @@ interface ReceiverParts {
   readonly observer: ReceiverObserver;
 }
 
-/** What operators learn of deliveries. Its methods must not throw. */
+/** Reports deliveries to operators. Its methods must not throw. */
 export interface ReceiverObserver {
   delivered(line: LedgerLine, phases: PhaseDurations): void;
-  /** An authenticated delivery was refused; `problem` is null when its sender has gone. */
+  /** An authenticated delivery was refused; `problem` is null when its sender has disconnected. */
   refused(line: LedgerLine, problem: Problem | null): void;
   unauthenticated(caller: UnauthenticatedCaller, request: CallbackRequest): void;
-  /** The ledger line of a refusal could not be written; the refusal stands all the same. */
+  /** The ledger line of a refusal could not be written; the delivery is refused nevertheless. */
   refusalUnrecorded(line: LedgerLine, error: unknown): void;
 }
 
 /** Milliseconds that a sender waits for the first byte of memory. */
 const MEMORY_WAIT = 10_000;
 
-/** Milliseconds that a response waits for uploads to be aborted, which goes on behind it. */
+/** Milliseconds that a response waits for uploads to be aborted, which continues after it. */
 const CLEAN_UP_WAIT = 2000;
 
 export class Receiver {
@@ -75,8 +75,8 @@ export class Receiver {
   }
 
   /**
-   * Resolves when everything the callback brought is durable. Otherwise rejects with a `Problem` to respond with, or with
-   * `BodyAbortedError` when the sender has gone.
+   * Resolves when all content of the callback is durable. Otherwise rejects with a `Problem` to respond with, or with
+   * `BodyAbortedError` when the sender has disconnected.
    */
   async receive(request: CallbackRequest): Promise<Acknowledgement> {
     const delivery = new Delivery(request, this.#authenticate(request));
@@ -100,14 +100,14 @@ export class Receiver {
     }
   }
 
-  /** Nothing of an erased job is stored, so that its body need not even be decoded. */
+  /** Reads the body of an erased job without decoding it, because nothing of it is stored. */
   async #discardBody(delivery: Delivery, slot: Slot): Promise<void> {
     slot.body = delivery.openBody();
     for await (const _chunk of slot.body);
     delivery.erased();
   }
 
-  /** A complete body that cannot be decoded goes to quarantine. */
+  /** Stores the items of a body. A complete body that cannot be decoded goes to quarantine. */
   async #store(delivery: Delivery, slot: Slot): Promise<void> {
     const { request, sender } = delivery;
     const { declaredLength } = request;
@@ -118,7 +118,7 @@ export class Receiver {
     staged.setDiscardable(rawCopy);
     const body = delivery.openBody();
     slot.body = body;
-    // A delivery whose sender is gone or refused leaves the queue for memory at once, and returns what it holds.
+    // A delivery whose sender has disconnected or was refused leaves the queue for memory at once, and releases its own.
     body.onFailure(() => void staged.discard());
     staged.onRefused((problem) => body.fail(problem));
     try {
@@ -166,12 +166,12 @@ export class Receiver {
     throw problem;
   }
 
-  /** Records a request that has the query of a callback, and that its path or method keeps from any source. */
+  /** Records a request with the query of a callback that reaches no source because of its path or method. */
   misdirected(request: CallbackRequest, problem: Problem): void {
-    this.#observer.unauthenticated(callerOfNoSource(this.#sources, request, problem), request);
+    this.#observer.unauthenticated(misdirectedCaller(this.#sources, request, problem), request);
   }
 
-  /** Resolves to false when the job was erased meanwhile. */
+  /** Resolves to false when the job was erased in the meantime. */
   async #quarantineBody(delivery: Delivery, rawCopy: RawBodyCopy, fault: UndecodableError): Promise<boolean> {
     const body = rawCopy.hold();
     if (body === 'no-memory') {
@@ -187,9 +187,9 @@ export class Receiver {
   }
 
   /**
-   * Writes the ledger line of a refusal. The response waits a moment for it when the sender was at fault. When we are, it
-   * does not wait at all: the store that fails is most likely the one that the line goes to. Only at a shutdown it is the replica that goes,
-   * and with it its ledger, which is closed once no delivery is in flight.
+   * Writes the ledger line of a refusal. The response waits a moment for it when the sender was at fault. For a fault of this side it does
+   * not wait, because the store that failed is most likely the one that the line is written to. A shutdown is the exception: the ledger is
+   * closed once no delivery is in flight.
    */
   async #recordRefusal(delivery: Delivery, refusal: DeliveryRefusal): Promise<void> {
     const problem = refusal instanceof Problem ? refusal : null;
@@ -202,13 +202,13 @@ export class Receiver {
     if (isWaitedFor) await waitAtMost(this.#limits.lineWithin, writing);
   }
 
-  /** Nothing of an erased job would have been stored, so that a refusal does not make it fail. */
+  /** A refusal for an erased job is recorded as `noted`, not as a failure, because nothing of it would have been stored. */
   async #appendRefusal(line: LedgerLine): Promise<void> {
     const isErased = line.jobId !== null && (await this.#hasErased(line.jobId));
     await this.#ledger.append(isErased ? { ...line, outcome: 'noted', reason: 'erased' } : line);
   }
 
-  /** False when the store does not say. */
+  /** False when the store cannot be read. */
   async #hasErased(jobId: string): Promise<boolean> {
     try {
       return await this.#erasures.has(jobId);
@@ -218,7 +218,7 @@ export class Receiver {
   }
 }
 
-/** HTTP/1.1 without a length or chunks has no body; HTTP/1.0 demands a length (RFC 1945, 8.3). */
+/** HTTP/1.1 without a length or chunks has no body; HTTP/1.0 requires a length (RFC 1945, 8.3). */
 function rejectBadLength({ request, sender }: Delivery): void {
   const { maxBytes } = sender.source;
   if (!request.isDelimited) {
@@ -238,7 +238,7 @@ function bodyHeaders({ request: { headers, declaredLength }, contents }: Deliver
   };
 }
 
-/** Why a delivery was refused: a problem to respond with, or that its sender is gone. */
+/** Why a delivery was refused: a problem to respond with, or its sender has disconnected. */
 type DeliveryRefusal = Problem | BodyAbortedError;
 
 /** Maps an error to its refusal. A store error is 503, so that the sender retries. */

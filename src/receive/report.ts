@@ -19,10 +19,10 @@ interface ReportTargets {
   readonly refusals: RefusalRing;
 }
 
-/** Tells metrics, log and the ring of refusals what the receiver did. */
+/** Reports the work of the receiver to metrics, log and the ring of refusals. */
 export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
   const { deliveries, ledger, bounded, refusals } = targets;
-  // The fields of a delivery are known and hold no secrets; pino clones each object in which it looks for some.
+  // Without redaction: the fields of a delivery are known and contain no secrets, and pino clones each object that it redacts.
   const log = targets.log.child({}, { redact: [] });
 
   function count(line: LedgerLine): void {
@@ -57,7 +57,7 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
     },
     refusalUnrecorded(line, error) {
       const { deliveryId } = line;
-      // A store that fails, or a wrong clock, loses the line of each refusal.
+      // Bounded, because a failing store or a wrong clock loses the line of every refusal.
       bounded.write('refusal-unrecorded', () =>
         log.warn({ event: 'refusal-unrecorded', deliveryId, cause: errorText(error) }, 'ledger line lost'),
       );
@@ -69,11 +69,11 @@ function logRefusal(log: Logger, line: LedgerLine, problem: Problem | null): voi
   if (problem === null) return log.info(fieldsOf(line), line.outcome);
   const fields = { ...fieldsOf(line), detail: problem.message };
   if (problem.status < 500) return log.warn(fields, 'refused');
-  // An outage writes one such line per attempt: without a stack, which would be the same each time.
+  // Without a stack, which would be the same in each of the many lines of an outage.
   log.error({ ...fields, cause: errorText(problem.cause) }, 'refused');
 }
 
-/** Fields of the one log line of a delivery: those of the ledger line, sizes in bytes, times in milliseconds. */
+/** Fields of the log line of a delivery: those of the ledger line, sizes in bytes, times in milliseconds. */
 function fieldsOf(line: LedgerLine) {
   return {
     event: 'delivery',

@@ -9,10 +9,10 @@ import type { CallbackRequest } from './callback-request.js';
 import { HEALTH_PATH } from './health-routes.js';
 import type { Receiver } from './receive.js';
 
-/** How the public app responds, on every path. */
+/** Options of responses on every path of the public app. */
 export interface ResponseOptions {
   readonly drain: DrainLimits;
-  /** Once aborted, every response asks its sender to reconnect, to another replica. */
+  /** Once aborted, every response closes its connection, so that the sender reconnects to another replica. */
   readonly draining: AbortSignal;
   /** Called with errors that are bugs. */
   readonly onUnexpected: (error: unknown) => void;
@@ -60,12 +60,12 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
   });
 }
 
-/** Whether a response shows that its sender passed the checks of a source. Anybody may ask for health. */
+/** Whether a response shows that its sender passed the checks of a source. GET does not, because anybody may request health. */
 export function isAcceptedCallback({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {
   return (method === 'POST' || method === 'PUT') && statusCode < 300;
 }
 
-/** Null for another path, and for one that is not well-formed. */
+/** The source in a callback path; null for other and malformed paths. */
 function sourceIn(path: string): string | null {
   const name = CALLBACK_PATH.exec(path)?.[1] ?? null;
   if (name === null || !name.includes('%')) return name;
@@ -77,8 +77,8 @@ function sourceIn(path: string): string | null {
 }
 
 /**
- * Mounts the last handlers of the public app: unknown paths, and errors of the framework. A callback whose path something in front has
- * changed is recorded: nobody else would learn that none gets through.
+ * Mounts the last handlers of the public app: for unknown paths, and for errors of the framework. A callback with an unknown path is
+ * recorded: a proxy may have changed the path, and nothing else would show that no callback arrives.
  */
 export function mountFallbacks(app: Express, routes: CallbackRoutes): void {
   app.use((request, response) => {
@@ -97,19 +97,19 @@ export function mountFallbacks(app: Express, routes: CallbackRoutes): void {
     else refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
   });
   const onError: ErrorRequestHandler = (error: { status?: number }, request, response, _next) => {
-    const broken = error.status !== undefined && error.status < 500;
-    const problem = broken ? new Problem('not-found', 'The path is not well-formed.') : error;
+    const isClientError = error.status !== undefined && error.status < 500;
+    const problem = isClientError ? new Problem('not-found', 'The path is not well-formed.') : error;
     refuse(request, response, problem, routes);
   };
   app.use(onError);
 }
 
-/** Whether a request has what the service appends to the address of every callback. */
+/** Whether a request has the parameters that the service appends to the address of every callback. */
 function hasCallbackQuery({ rawQuery }: CallbackRequest): boolean {
   return /(?:^|&)id=[^&]/.test(rawQuery) && /(?:^|&)status=[^&]/.test(rawQuery);
 }
 
-/** Paths of strangers may be long. */
+/** Paths of unauthenticated requests may be long. */
 const beginningOf = (path: string) => path.slice(0, 64);
 
 export function createPublicApp(): Express {
@@ -146,17 +146,17 @@ function toCallback(
   sourceName: string,
   routes: CallbackRoutes,
 ): CallbackRequest {
-  // The connection is already closed: no address to check, and no response to send.
+  // The connection is already closed, so that there is no address to check and no response to send.
   if (request.socket.remoteAddress === undefined) throw new BodyAbortedError();
   const url = request.url ?? '';
-  const mark = url.indexOf('?');
+  const queryStart = url.indexOf('?');
   const declaredLength = declaredLengthOf(request);
   return {
     sourceName,
     method: request.method ?? '',
     peer: request.socket.remoteAddress,
     headers: request.headersDistinct,
-    rawQuery: mark < 0 ? '' : url.slice(mark + 1),
+    rawQuery: queryStart < 0 ? '' : url.slice(queryStart + 1),
     declaredLength,
     isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,
     isGone: () => request.destroyed,

@@ -103,7 +103,9 @@ export class Service {
     if (listening) await sleep(receiver.drainDelay);
     admission.close();
     admin.changes.close();
-    const deadline = sleep(receiver.drainDeadline, null, { ref: false }).then(() => admission.cutShort());
+    const deadline = sleep(receiver.drainDeadline, null, { ref: false }).then(() =>
+      admission.failIncompleteBodies(),
+    );
     await ports.drain('public', deadline);
     // Reads are aborted as soon as no change is in flight.
     await ports.drain('admin', Promise.race([admin.changes.whenEmpty(), deadline]));

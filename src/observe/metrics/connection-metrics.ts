@@ -25,7 +25,7 @@ export function createConnectionMetrics(registry: Registry) {
   return {
     /** `open` returns the number of open connections, read at each scrape. */
     watch: (port: Port, open: () => number) => void sources.set(port, open),
-    /** A connection was closed because the port had too many. */
+    /** Counts a connection that was closed because its port had too many. */
     shed: (port: Port) => shed.inc({ port }),
   };
 }

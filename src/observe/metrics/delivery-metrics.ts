@@ -5,7 +5,7 @@ import { CALLBACK_REFUSALS, type ProblemCode } from '../../domain/problem.js';
 
 export type DeliveryMetrics = ReturnType<typeof createDeliveryMetrics>;
 
-/** `unknown`: only `any` admits the address, and there was no valid secret. */
+/** `unknown`: only `any` admits the address, and the request had no valid secret. */
 type RefusedOrigin = 'sender' | 'unknown';
 
 export interface DeliveryPhases {
@@ -13,7 +13,7 @@ export interface DeliveryPhases {
   readonly receive: number;
   /** From the last byte until every artefact is durable. */
   readonly store: number;
-  /** From there until the ledger holds the line and the answer can go out. */
+  /** From then until the ledger line is durable and the answer can be sent. */
   readonly acknowledge: number;
 }
 
@@ -55,19 +55,19 @@ export function createDeliveryMetrics(
       metrics.bytes.inc({ source }, line.bytes);
       for (const { kind, outcome } of line.items) metrics.items.inc({ kind, outcome });
     },
-    /** How long each phase of a delivery took, in milliseconds. */
+    /** Records the duration of each phase of a delivery, in milliseconds. */
     timed(phases: DeliveryPhases): void {
       metrics.duration.observe({ phase: 'receive' }, phases.receive / 1000);
       metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
       metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
     },
-    /** Counts a refusal; `body-incomplete` when the sender has disconnected. */
+    /** Counts a refusal; its reason is `body-incomplete` when the sender has disconnected. */
     refused: (reason: ProblemCode | 'body-incomplete', source: string | null, origin?: RefusedOrigin) =>
       metrics.refusals.inc(refusalOf(reason, sourceOf(source), origin)),
-    /** Counts what `allowMode: report` would have refused. */
+    /** Counts a request that `allowMode: report` admitted and `enforce` would have refused. */
     wouldRefuse: (reason: string, source: string | null) =>
       metrics.wouldRefuse.inc({ reason: reportedOf(reason), source: sourceOf(source) }),
-    /** The number of deliveries in flight, read at each scrape. */
+    /** `read` returns the number of deliveries in flight, at each scrape. */
     watchInFlight(read: () => number): void {
       inFlight = read;
     },
@@ -122,7 +122,7 @@ function defineMetrics(registry: Registry) {
 }
 
 /**
- * Maps a value from outside to a label value of a fixed set, so that no sender can create series: an unknown value becomes
+ * Maps a value from outside to a fixed set of label values, so that no sender can create series: an unknown value becomes
  * `other`, a missing one `none`.
  */
 type BoundedLabel = (value: string | null | undefined) => string;

@@ -5,7 +5,7 @@ export type LedgerMetrics = ReturnType<typeof createLedgerMetrics>;
 const QUARANTINE_EVENTS = ['kept', 'refused', 'released'] as const;
 type QuarantineEvent = (typeof QUARANTINE_EVENTS)[number];
 
-/** The ledger and the quarantine. */
+/** Metrics of the ledger and the quarantine. */
 export function createLedgerMetrics(registry: Registry) {
   const metrics = defineMetrics(registry);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
@@ -45,7 +45,7 @@ function defineMetrics(registry: Registry) {
   };
 }
 
-/** The merge of the ledger in this process. */
+/** Metrics of the merge of the ledger in this process. */
 export function createMergeMetrics(registry: Registry, clock: () => number) {
   const metrics = defineMergeMetrics(registry);
   let oldest: number | null = null;

@@ -25,8 +25,8 @@ interface MetricsOptions {
 }
 
 /**
- * All metrics. Their help is their documentation. Recorders take domain values and bound the labels themselves, so that no caller can put a
- * sender's text into a series. Each call creates its own registry: two services in one process share nothing.
+ * All metrics. Their help texts are their documentation. Recorders take domain values and bound the labels themselves, so that no caller
+ * can put a sender's text into a series. Each call creates its own registry, so that two services in one process share nothing.
  */
 export function createMetrics(options: MetricsOptions) {
   const registry = new Registry();

@@ -4,7 +4,7 @@ const DEATHS = ['rejected', 'expired', 'failed'] as const;
 
 export type OutboxMetrics = ReturnType<typeof createOutboxMetrics>;
 
-/** Events to subscribers. Labels are the names of the configuration. */
+/** Metrics of events to subscribers. Labels are names of the configuration. */
 export function createOutboxMetrics(registry: Registry, subscribers: readonly string[]) {
   const counters = defineCounters(registry);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.

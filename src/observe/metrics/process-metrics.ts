@@ -11,7 +11,7 @@ export interface HealthState {
 /** Milliseconds between samples of the event loop. A timer that fires 50 times a second has no measurable cost. */
 const RESOLUTION = 20;
 
-/** This process: readiness, event loop, memory, CPU. */
+/** Metrics of this process: readiness, event loop, memory, CPU. */
 export function createProcessMetrics(registry: Registry, options: { version: string }) {
   let health: () => HealthState = () => ({ ready: false, draining: false, lastSuccessAt: null });
   const define = (name: string, help: string, read: () => number) =>

@@ -4,7 +4,7 @@ import { boundedLabel } from './delivery-metrics.js';
 
 export type RecoveryMetrics = ReturnType<typeof createRecoveryMetrics>;
 
-/** Results of reconcile. */
+/** Metrics of reconcile. */
 export function createRecoveryMetrics(registry: Registry, regions: readonly string[], clock: () => number) {
   const metrics = defineMetrics(registry);
   const regionOf = boundedLabel(regions);
@@ -16,7 +16,7 @@ export function createRecoveryMetrics(registry: Registry, regions: readonly stri
     /** Counts a job that a run checked. */
     checked: (outcome: RecoveryOutcome, region: string | null) =>
       metrics.jobs.inc({ outcome, region: regionOf(region) }),
-    /** Records the end of a run, and whether it was one without failures. */
+    /** Records the end of a run. @param ok whether it had no failures */
     finished(ok: boolean): void {
       metrics.runs.inc({ result: ok ? 'ok' : 'failed' });
       metrics.lastRun.set(clock() / 1000);

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** What can be wrong with a sign-in. */
+/** Causes of failed sign-ins. */
 const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong', 'ticket-wrong', 'ticket-expired'] as const;
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
@@ -15,7 +15,7 @@ export function createSignInMetrics(registry: Registry) {
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const cause of SIGN_IN_FAILURES) failures.inc({ cause }, 0);
   return {
-    /** Counts a failed sign-in by what was wrong with it. */
+    /** Counts a failed sign-in by cause. */
     failed: (cause: SignInFailure) => failures.inc({ cause }),
   };
 }

@@ -8,7 +8,7 @@ export interface BudgetState {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Store calls of this replica, and its byte budget. */
+/** Metrics of the store calls and the byte budget of this replica. */
 export function createStoreMetrics(registry: Registry) {
   const registers = [registry];
   const calls = new Counter({
@@ -31,7 +31,7 @@ export function createStoreMetrics(registry: Registry) {
   });
   return {
     /**
-     * Counts one store call by the names that `measureStore` has for it and for its result; `durationMs` includes the store's own retries.
+     * Counts one store call by `measureStore`'s names of the operation and of the result; `durationMs` includes the store's own retries.
      */
     called(operation: string, result: string, durationMs: number): void {
       calls.inc({ operation, result });

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
-import { createReadBehind } from './read-behind.js';
+import { createBackgroundRead } from './background-read.js';
 
-/** Codes and levels are of a fixed set. */
+/** Codes and levels come from fixed sets. */
 export interface CountedIssue {
   readonly code: string;
   readonly level: string;
@@ -9,13 +9,13 @@ export interface CountedIssue {
 
 export interface CountedVerdict {
   readonly issues: readonly CountedIssue[];
-  /** Whether everything that the issues come from could be read. */
+  /** Whether all sources of issues could be read. */
   readonly isKnown: boolean;
 }
 
-/** The verdict on health: what the ledger and the reports show, whichever process wrote them. */
+/** Metrics of the verdict on health, which comes from the ledger and the reports of all processes. */
 export function createVerdictMetrics(registry: Registry, clock: () => number) {
-  const issues = createReadBehind<readonly CountedIssue[]>(clock);
+  const issues = createBackgroundRead<readonly CountedIssue[]>(clock);
   let knownAt = 0;
   new Gauge({
     name: 'transcript_receiver_issues',
@@ -36,7 +36,7 @@ export function createVerdictMetrics(registry: Registry, clock: () => number) {
     },
   });
   return {
-    /** `read` rejects while too little is known. It is called every five minutes, and again after a failure. */
+    /** `read` rejects while too little is known. It is called as in `createBackgroundRead`. */
     watchIssues(read: () => Promise<CountedVerdict>): void {
       issues.watch(async () => {
         const verdict = await read();

@@ -1,17 +1,17 @@
 import { Gauge, type Registry } from 'prom-client';
-import { createReadBehind } from './read-behind.js';
+import { createBackgroundRead } from './background-read.js';
 
 export interface VerifyState {
   readonly missing: number;
   readonly damaged: number;
-  /** Whether the run looked everywhere, and when it ended (ISO 8601). */
+  /** Whether the run checked everything, and when it ended (ISO 8601). */
   readonly complete: boolean;
   readonly finishedAt: string;
 }
 
-/** Results of verify, which any process may have run: they come from the reports in the store. */
+/** Metrics of verify. They come from the reports in the store, because any process may have run it. */
 export function createVerifyMetrics(registry: Registry, clock: () => number) {
-  const reports = createReadBehind<VerifyState | null>(clock);
+  const reports = createBackgroundRead<VerifyState | null>(clock);
 
   function gauge(name: string, help: string, value: (state: VerifyState) => number): void {
     new Gauge({
@@ -42,7 +42,7 @@ export function createVerifyMetrics(registry: Registry, clock: () => number) {
     ({ complete, finishedAt }) => (complete ? Date.parse(finishedAt) / 1000 : 0),
   );
   return {
-    /** `read` returns the figures of the reports; null before the first run. It is called every five minutes, and again after a failure. */
+    /** `read` returns the figures of the reports, or null before the first run. It is called as in `createBackgroundRead`. */
     watchReports(read: () => Promise<VerifyState | null>): void {
       reports.watch(read);
       reports.last();

@@ -37,7 +37,7 @@ export interface AccessRequest {
 
 /** The decision, with its grounds for operators. */
 export interface AccessDecision {
-  /** The response of a refused request, which tells the sender no more than it must; null when access is granted. */
+  /** The response to a refused request, with no more detail than the sender needs; null when access is granted. */
   readonly problem: Problem | null;
   /** Canonical; null when it cannot be read. */
   readonly clientIp: string | null;
@@ -47,11 +47,11 @@ export interface AccessDecision {
   /** Name of the credential that matched, also when it is expired or not valid yet. */
   readonly credential: string | null;
   readonly credentialFailure: AuthenticationFailure | null;
-  /** Code with which enforcement would have refused the address, in report mode. */
+  /** In report mode the code with which `enforce` would have refused the address. */
   readonly wouldRefuse: 'address-refused' | 'address-unreadable' | null;
   /**
-   * Whether the request is most likely the sender's, also when it is refused: it carries the secret of a credential, or comes from an
-   * address that more than `any` admits. Other requests must not disturb the verdict on health.
+   * Whether the request most likely comes from the sender, even if it is refused: it has the secret of a credential, or comes from an
+   * address that an entry other than `any` admits. Other requests must not affect the verdict on health.
    */
   readonly isFromSender: boolean;
 }
@@ -72,7 +72,7 @@ export function compileAccessCheck(options: AccessRules): AccessCheck {
     const { problem: refusal, clientIp, region, rule } = checkAddress(request, clientAddress, allowlist);
     if (refusal !== null && options.allowMode === 'enforce') {
       const nothing = { credential: null, credentialFailure: null, wouldRefuse: null };
-      // The secret from another address: the service has a new one, or a balancer hides it.
+      // With the right secret: the service has a new address, or a load balancer hides it.
       const isFromSender = hasCredentials && checkCredential(request, authenticator).credential !== null;
       return { problem: refusal, clientIp, region, rule, ...nothing, isFromSender };
     }
@@ -102,8 +102,8 @@ function checkAddress(request: AccessRequest, readAddress: ClientAddressReader, 
 }
 
 /**
- * Without a credential the address is the only evidence, and a forwarded request has the address of what forwarded it: a
- * proxy on the same host, a tunnel and a page in a local browser all come from loopback.
+ * Refuses forwarded requests to a source without credentials. There the address is the only evidence, and a forwarded request has the
+ * address of its proxy: a proxy on the same host, a tunnel and a page in a local browser all come from loopback.
  */
 function checkDirect(request: AccessRequest) {
   const found = forwardingHeader(request.headers);
@@ -135,10 +135,10 @@ type ClientAddressReader = (
 ) => ClientAddress;
 
 /**
- * The client is the socket's peer. When the peer is a trusted proxy, it is the first untrusted entry of X-Forwarded-For
+ * The client is the socket's peer. When the peer is a trusted proxy, the client is the first untrusted entry of X-Forwarded-For
  * from the right: each trusted proxy appends the address it saw, and anybody can write the entries left of those. Without
- * the header it is the peer; when every entry is trusted, the leftmost one. An entry before that which is not an IP
- * address, with or without brackets and a port, makes the client unreadable; empty ones are skipped.
+ * the header it is the peer; when every entry is trusted, the leftmost one. If an entry on the way is not an IP address, with or without
+ * brackets and a port, the client is unreadable; empty entries are skipped.
  */
 export function compileClientAddress(trustedProxies: readonly string[]): ClientAddressReader {
   const trustedRange = compileRanges(trustedProxies);
@@ -178,7 +178,7 @@ export function firstUntrusted(
   return leftmost;
 }
 
-/** Addresses the service sends from, by region: entries are addresses or CIDRs. */
+/** Addresses and CIDRs that the service sends from, by region. */
 export type EgressTable = Readonly<Record<string, readonly string[]>>;
 
 /** The entry of `allow` that admits every address. */
@@ -188,7 +188,7 @@ interface AddressDecision {
   readonly allowed: boolean;
   /** The entry of `allow` that admitted the address, as configured; `any` only where no other entry does. */
   readonly rule: string | null;
-  /** Region of the address, also when another rule admitted it. It later selects the API endpoint. */
+  /** Region of the address, even if another rule admitted it. It later selects the API endpoint. */
   readonly region: string | null;
 }
 
@@ -209,8 +209,8 @@ export function compileAllowlist(allow: readonly string[], egress: EgressTable):
     const rule = rules.find(({ admits }) => admits(address, region));
     return { allowed: rule !== undefined, rule: rule?.entry ?? null, region };
   });
-  return (given) => {
-    const address = normaliseAddress(given);
+  return (text) => {
+    const address = normaliseAddress(text);
     return address === null ? { allowed: false, rule: null, region: null } : decide(address);
   };
 }
@@ -221,7 +221,7 @@ function compileEgress(egress: EgressTable): (address: string) => string | null 
   return (address) => matchers.find(([, matches]) => matches(address) !== null)?.[0] ?? null;
 }
 
-/** What `any` alone admits says nothing about its sender. */
+/** Sorts `any` last, so that it is the rule only when no other entry admits the address. */
 function anyLast(one: string, other: string): number {
   return Number(one === ANY) - Number(other === ANY);
 }

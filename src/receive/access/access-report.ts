@@ -10,7 +10,7 @@ import {
 import { type CredentialAttempt, compileClosestCredential } from './authenticate.js';
 import { forwardingHeader } from './forwarding-header.js';
 
-/** The result of one check, and what would have to change for it to pass. */
+/** The result of one check, and what to change so that it passes. */
 export interface CheckReport {
   readonly gate: 'source' | 'address' | 'credential';
   readonly passed: boolean;
@@ -19,10 +19,10 @@ export interface CheckReport {
   readonly toPass: string | null;
 }
 
-/** Reports every check of a source, also those after the first that fails. Never shows a secret. */
+/** Reports every check of a source, even after one has failed. Never shows a secret. */
 export type AccessReporter = (request: AccessRequest) => CheckReport[];
 
-/** @param check the source's own: its decision is what is explained */
+/** @param check the source's own check, whose decision is explained */
 export function compileAccessReport(name: string, rules: AccessRules, check: AccessCheck): AccessReporter {
   const closest = compileClosestCredential(rules.credentials);
   const forwardedFor = explainForwardedFor(rules.trustedProxies);
@@ -50,7 +50,7 @@ export function unknownSourceReport(name: string, known: Iterable<string>): Chec
   ];
 }
 
-/** How X-Forwarded-For was used; explains to operators which address counts. */
+/** How X-Forwarded-For was used, to explain to operators which address counts. */
 interface ForwardedFor {
   /** `ignored`: the peer is not a trusted proxy, so anybody could have written the header. */
   readonly header: 'absent' | 'ignored' | 'followed';
@@ -65,11 +65,11 @@ type ForwardedForExplainer = (
   forwardedFor: readonly string[] | undefined,
 ) => ForwardedFor;
 
-/** Explains what the access check does with the same proxies. */
+/** Explains how the access check treats X-Forwarded-For with the same trusted proxies. */
 function explainForwardedFor(trustedProxies: readonly string[]): ForwardedForExplainer {
   const trustedRange = compileRanges(trustedProxies);
-  return (given, forwardedFor) => {
-    const peer = peerAddress(given);
+  return (peerText, forwardedFor) => {
+    const peer = peerAddress(peerText);
     if (forwardedFor === undefined) return { header: 'absent', peer, claimed: null };
     const claim = firstUntrusted(
       forwardedFor.join(',').split(','),
@@ -164,45 +164,49 @@ function credentialReport(
   attempt: CredentialAttempt | null,
   request: AccessRequest,
 ): CheckReport {
-  if (attempt === null) {
-    const found = forwardingHeader(request.headers);
-    return {
-      gate: 'credential',
-      passed: found === null,
-      detail:
-        found === null
-          ? 'the source has no credentials'
-          : `the source has no credentials and accepts no request with ${found}`,
-      toPass:
-        found === null ? null : `sources.${name}.credentials: { main: { headers: ["X-Callback-Token: …"] } }`,
-    };
-  }
+  if (attempt === null) return noCredentialsReport(name, forwardingHeader(request.headers));
   const faults = attempt.headers.filter(({ found }) => found !== 'matches');
-  if (faults.length > 0) {
-    const each = faults.map(({ name: header, found }) => `${header} is ${found}`).join(', ');
-    const matching = attempt.headers.length - faults.length;
-    const also = matching === 0 ? '' : ` (${matching} of ${attempt.headers.length} headers match)`;
-    return {
-      gate: 'credential',
-      passed: false,
-      detail: `no credential matches; ${attempt.name} comes closest: ${each}${also}`,
-      toPass: remedyOf(name, attempt.name, faults),
-    };
-  }
-  if (attempt.validity === 'valid') {
-    return {
-      gate: 'credential',
-      passed: true,
-      detail: `the credential ${attempt.name} matches`,
-      toPass: null,
-    };
-  }
-  const when = new Date(attempt.validity === 'expired' ? attempt.expires : attempt.notBefore).toISOString();
-  const setting = attempt.validity === 'expired' ? 'expires' : 'notBefore';
+  if (faults.length > 0) return mismatchReport(name, attempt, faults);
+  if (attempt.validity !== 'valid') return invalidNowReport(name, attempt);
+  return { ...PASSED, detail: `the credential ${attempt.name} matches` };
+}
+
+const PASSED = { gate: 'credential', passed: true, toPass: null } as const;
+const FAILED = { gate: 'credential', passed: false } as const;
+
+function noCredentialsReport(name: string, forwardedBy: string | null): CheckReport {
+  if (forwardedBy === null) return { ...PASSED, detail: 'the source has no credentials' };
   return {
-    gate: 'credential',
-    passed: false,
-    detail: `the credential ${attempt.name} matches, but ${attempt.validity === 'expired' ? 'expired at' : 'is not valid before'} ${when}`,
+    ...FAILED,
+    detail: `the source has no credentials and accepts no request with ${forwardedBy}`,
+    toPass: `sources.${name}.credentials: { main: { headers: ["X-Callback-Token: …"] } }`,
+  };
+}
+
+function mismatchReport(
+  name: string,
+  attempt: CredentialAttempt,
+  faults: CredentialAttempt['headers'],
+): CheckReport {
+  const each = faults.map(({ name: header, found }) => `${header} is ${found}`).join(', ');
+  const matching = attempt.headers.length - faults.length;
+  const also = matching === 0 ? '' : ` (${matching} of ${attempt.headers.length} headers match)`;
+  return {
+    ...FAILED,
+    detail: `no credential matches; ${attempt.name} comes closest: ${each}${also}`,
+    toPass: remedyOf(name, attempt.name, faults),
+  };
+}
+
+/** For a credential that matches, but has expired or is not valid yet. */
+function invalidNowReport(name: string, attempt: CredentialAttempt): CheckReport {
+  const [setting, fault] =
+    attempt.validity === 'expired'
+      ? (['expires', 'expired at'] as const)
+      : (['notBefore', 'is not valid before'] as const);
+  return {
+    ...FAILED,
+    detail: `the credential ${attempt.name} matches, but ${fault} ${new Date(attempt[setting]).toISOString()}`,
     toPass: `change sources.${name}.credentials.${attempt.name}.${setting}, or submit the job with a credential that is valid`,
   };
 }

@@ -7,7 +7,7 @@ export interface Credential {
   /** Complete header lines; all must match. */
   readonly headers: readonly string[];
   readonly notBefore: number | null;
-  /** Not valid from then on. */
+  /** Invalid from this time on. */
   readonly expires: number | null;
 }
 
@@ -16,10 +16,10 @@ export type AuthenticationFailure = 'missing' | 'wrong' | 'repeated' | 'not-yet-
 type Authentication =
   /** `credential` is null for a source without credentials, which accepts what its allowlist admits. */
   | { readonly ok: true; readonly credential: string | null }
-  /** `credential` is set when the secret is right but expired or not valid yet. For operators, never for the sender. */
+  /** `credential` is set when the secret is right, but expired or not valid yet. Only for operators, never for the sender. */
   | { readonly ok: false; readonly reason: AuthenticationFailure; readonly credential: string | null };
 
-/** Checks the presented headers at an instant, in milliseconds since 1970. */
+/** Checks the presented headers at a time, in milliseconds since 1970. */
 export type Authenticator = (headers: RequestHeaders, now: number) => Authentication;
 
 interface CompiledCredential {
@@ -34,13 +34,13 @@ interface CompiledLine {
   readonly digest: Buffer;
 }
 
-/** A header that credentials use, with the digest of what the request presents. */
+/** A header that credentials use, with the digest of its value in the request. */
 interface PresentedHeader {
   readonly name: string;
   readonly digest: Buffer;
 }
 
-/** Placeholder that is no digest of a value: the comparison takes as long as with a wrong value. */
+/** Placeholder that equals no digest, so that the comparison takes as long as with a wrong value. */
 const MISSING_DIGEST = Buffer.alloc(32);
 
 /**
@@ -89,26 +89,29 @@ function authenticate(
   return checkCredentials(credentials, presented, now);
 }
 
-/** Every credential is compared, also after a match; one that is valid at the time comes before those that are not. */
+/** Compares every credential, even after a match. A valid one takes precedence over expired and future ones. */
 function checkCredentials(
   credentials: readonly CompiledCredential[],
   presented: readonly PresentedHeader[],
   now: number,
 ): Authentication {
-  let valid: CompiledCredential | null = null;
-  let invalid: CompiledCredential | null = null;
+  let valid: string | null = null;
+  let invalid: Authentication | null = null;
   for (const credential of credentials) {
     if (!matches(credential, presented)) continue;
-    if (credential.notBefore <= now && now < credential.expires) valid ??= credential;
-    else invalid ??= credential;
+    const validity = validityAt(credential, now);
+    if (validity === 'valid') valid ??= credential.name;
+    else invalid ??= { ok: false, reason: validity, credential: credential.name };
   }
-  if (valid !== null) return { ok: true, credential: valid.name };
-  if (invalid === null) return { ok: false, reason: 'wrong', credential: null };
-  return {
-    ok: false,
-    reason: now < invalid.notBefore ? 'not-yet-valid' : 'expired',
-    credential: invalid.name,
-  };
+  if (valid !== null) return { ok: true, credential: valid };
+  return invalid ?? { ok: false, reason: 'wrong', credential: null };
+}
+
+type Validity = 'valid' | 'not-yet-valid' | 'expired';
+
+function validityAt({ notBefore, expires }: CompiledCredential, now: number): Validity {
+  if (now < notBefore) return 'not-yet-valid';
+  return now < expires ? 'valid' : 'expired';
 }
 
 /** How closely the presented headers match one credential. */
@@ -119,7 +122,7 @@ export interface CredentialAttempt {
     readonly name: string;
     readonly found: 'matches' | 'different' | 'missing' | 'repeated';
   }[];
-  readonly validity: 'valid' | 'not-yet-valid' | 'expired';
+  readonly validity: Validity;
   readonly notBefore: number;
   readonly expires: number;
 }
@@ -149,13 +152,13 @@ function attemptOf(credential: CompiledCredential, headers: RequestHeaders, now:
       const equal = timingSafeEqual(digestOf(values[0] ?? ''), digest);
       return { name: header, found: equal ? 'matches' : 'different' };
     }),
-    validity: now < notBefore ? 'not-yet-valid' : now < expires ? 'valid' : 'expired',
+    validity: validityAt(credential, now),
     notBefore,
     expires,
   };
 }
 
-/** A matching header counts more than one that is merely present; among equals a valid credential wins. */
+/** Matching headers count more than headers that are merely present; among equals a valid credential wins. */
 function closeness({ headers, validity }: CredentialAttempt): number {
   const found = (what: string) => headers.filter((header) => header.found === what).length / headers.length;
   return 4 * found('matches') + 2 * (found('repeated') + found('different')) + (validity === 'valid' ? 1 : 0);
@@ -171,7 +174,7 @@ function matches({ lines }: CompiledCredential, presented: readonly PresentedHea
   return unequal === 0;
 }
 
-/** Node decodes header values as latin1. Configured values are ASCII, so the encoding cannot make different ones equal. */
+/** Hashes text that Node decoded as latin1. Configured values are ASCII, so the encoding cannot make different values equal. */
 function digestOf(value: string): Buffer {
   return hash('sha256', value, 'buffer');
 }

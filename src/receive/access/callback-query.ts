@@ -13,16 +13,16 @@ import { Problem } from '../../domain/problem.js';
 export interface CallbackQuery extends QueryContext {
   readonly jobId: string;
   readonly status: string;
-  /** Tokens of the submitter's `contents` parameter, which names the kind of a single body; empty without it. */
+  /** Tokens of the submitter's `contents` parameter, which names the kind of a body that is not multipart; empty without it. */
   readonly contents: readonly string[];
 }
 
-/** Upper bound of the tokens kept; the service has fewer kinds of content. */
+/** Limit of the tokens kept; the service has fewer kinds of content. */
 const MAX_CONTENTS = 16;
 
 /**
- * Reads the raw query, without its `?`. `id` and `status` must occur exactly once. `contents` is a hint. All
- * other parameters belong to the submitter, and those that the source's `context` names are read. Throws `query-invalid`.
+ * Parses the raw query, without its `?`. `id` and `status` must occur exactly once. `contents` is a hint. All
+ * other parameters belong to the submitter; those in the source's `context` are kept. Throws `query-invalid`.
  */
 export function parseCallbackQuery(rawQuery: string, contextNames: readonly string[] = []): CallbackQuery {
   const parameters = new URLSearchParams(rawQuery);
@@ -40,14 +40,14 @@ export function parseCallbackQuery(rawQuery: string, contextNames: readonly stri
   return { jobId, status, contents: contentsOf(parameters), context, contextOmitted };
 }
 
-/** The known and the admitted parameters, as a query. All others belong to the submitter and may be secret. */
+/** The known and the configured parameters, as a query. All others belong to the submitter and may be secret. */
 export function storableQuery({ jobId, status, contents, context }: CallbackQuery): string {
   const known = new URLSearchParams({ id: jobId, status, ...context });
   if (contents.length > 0) known.set('contents', contents.join(','));
   return known.toString();
 }
 
-/** The context in a query that `storableQuery` made: its names are those that were admitted then. */
+/** The context in a result of `storableQuery`: its names were configured at that time. */
 export function contextOfStoredQuery(query: string): DeliveryContext | null {
   const parameters = new URLSearchParams(query);
   const names = [...new Set(parameters.keys())].filter(

@@ -15,10 +15,10 @@ export interface ExplainRequest {
   readonly now: number;
 }
 
-/** What would happen to a callback and why (docs/cli.md). */
+/** The decision about a callback, and its reasons (docs/cli.md). */
 export interface Explanation {
   readonly decision: 'accept' | 'refuse';
-  /** 200 for accept, else the status the sender would see. */
+  /** 200 for accept, else the status of the response. */
   readonly status: number;
   /** Text for the operator, with details that the sender does not get. */
   readonly reason: string;
@@ -26,11 +26,11 @@ export interface Explanation {
   readonly region: string | null;
   readonly rule: string | null;
   readonly credential: string | null;
-  /** Every check, also those after the first that fails: what came closest, and what would have to change. */
+  /** Every check, even after one has failed, with what came closest and what to change. */
   readonly gates: readonly CheckReport[];
 }
 
-/** Runs the receiver's own checks, so that the explanation cannot differ from what they decide. */
+/** Runs the receiver's own checks, so that the explanation cannot differ from their decision. */
 export function explain(
   sources: ReadonlyMap<string, Pick<Source, 'checkAccess' | 'reportAccess'>>,
   { source: name, peer, headers, now }: ExplainRequest,
@@ -78,7 +78,7 @@ function unknownSource(source: string, known: Iterable<string>): Explanation {
   };
 }
 
-/** Headers as Node delivers them: without blanks around the value, and one given twice in different case is still given twice. */
+/** Headers as Node delivers them: names in lower case, values trimmed. A header in two spellings counts as repeated. */
 function byLowerCaseName(headers: RequestHeaders): RequestHeaders {
   const merged = new Map<string, string[]>();
   for (const [name, values] of Object.entries(headers)) {

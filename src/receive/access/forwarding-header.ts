@@ -19,8 +19,8 @@ const FORWARDING_HEADERS: readonly (readonly [label: string, name: RegExp])[] = 
 ];
 
 /**
- * Finds a header which shows that a request was forwarded or comes from a web page, and returns its kind or null. Of these
- * headers Node's fetch sends only `Sec-Fetch-Mode: cors`, which passes; a browser always sends `Sec-Fetch-Site` with it.
+ * Finds a header which shows that a request was forwarded or comes from a web page, and returns its kind or null. Ignores
+ * `Sec-Fetch-Mode: cors`, which Node's fetch sends; a browser always sends `Sec-Fetch-Site` with it.
  */
 export function forwardingHeader(headers: RequestHeaders): string | null {
   for (const name of Object.keys(headers)) {

@@ -15,9 +15,9 @@ export interface Source {
   readonly reportAccess: AccessReporter;
   /** Lower-case names of the headers that carry credentials, of any source. */
   readonly credentialHeaders: ReadonlySet<string>;
-  /** What a lone body of this source is when the query does not say it: tokens of `contents`. */
+  /** Kind of a body that is not multipart when the query does not name it: tokens of `contents`. */
   readonly contents: readonly string[];
-  /** Names of the submitter's own parameters that are kept. */
+  /** Names of the submitter's parameters that are kept. */
   readonly context: readonly string[];
   readonly maxBytes: number;
   /** Empty, or ending in `/`. */
@@ -29,7 +29,7 @@ export type SourceContent = Pick<Source, 'contents' | 'context' | 'maxBytes' | '
 
 type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> & SourceContent;
 
-/** Compiles all sources, once at the start. @throws an error that names what cannot be read */
+/** Compiles all sources, once at start. @throws an error that names what cannot be parsed */
 export function createSources(
   settings: Readonly<Record<string, SourceSettings>>,
   egress: EgressTable,
@@ -67,24 +67,24 @@ export interface Sender {
   readonly region: string | null;
   /** Name of the credential that matched; null for a source without credentials. */
   readonly credential: string | null;
-  /** Code with which enforcement would have refused the address, in report mode. */
+  /** In report mode the code with which `enforce` would have refused the address. */
   readonly wouldRefuse: string | null;
 }
 
-/** The caller of a request that was refused before it authenticated, as far as it is known. */
+/** The caller of a request that was refused before or during authentication, as far as it is known. */
 export interface UnauthenticatedCaller {
   readonly problem: Problem;
   /** Null when no source of the requested name is configured. */
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** Detail for operators only: the response tells the sender no more than it must. */
+  /** Only for operators: the response contains no more detail than the sender needs. */
   readonly cause: AuthenticationFailure | null;
-  /** Whether it is most likely the speech service all the same. */
+  /** Whether the caller is nevertheless most likely the speech service. */
   readonly isFromSender: boolean;
 }
 
-/** The caller of a request that its path or method keeps from its source, or from any. */
-export function callerOfNoSource(
+/** The caller of a request that reaches no source because of its path or method. */
+export function misdirectedCaller(
   sources: ReadonlyMap<string, Source>,
   { sourceName, peer, headers }: Pick<CallbackRequest, 'sourceName' | 'peer' | 'headers'>,
   problem: Problem,
@@ -100,8 +100,8 @@ export function callerOfNoSource(
 }
 
 /**
- * Whether what is not valid HTTP most likely comes from the sender: its address is one that more than `any` admits. A trusted proxy passes
- * on what anybody sends; that it begins with a PROXY header is its own setting. A connection without a request may be a probe.
+ * Whether a request that is not valid HTTP most likely comes from the sender: an entry other than `any` admits its address. A trusted proxy
+ * forwards requests of anybody, but a PROXY header comes from its own settings. A connection without a request may be a probe.
  */
 export type MalformedSenderCheck = (reason: ReasonCode, peer: string | undefined) => boolean;
 

@@ -6,8 +6,8 @@ import { headerField, looseParameter, type PartHead } from '../../archive/conten
 
 const FIXED_TYPE = 'Content-Type: application/octet-stream\r\n';
 /**
- * Written before every part's content and removed again. busboy holds back a line end at the end of a write, because it may
- * begin a delimiter; with a byte after it the header block is complete at once.
+ * Written after every header block, and removed again. busboy holds back a line end at the end of a write, because it may
+ * begin a delimiter; with another byte the header block is complete at once.
  */
 const LEAD = '.';
 /** The type of a disposition, which may be folded. busboy skips every part that is not `form-data`. */
@@ -15,19 +15,19 @@ const DISPOSITION_TYPE = /^(content-disposition:)(?:[^;\r\n]|\r\n(?=[ \t]))*/im;
 const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 /**
- * busboy 1.6, driven step by step, as the parser of the parts' header blocks that are not plain.
+ * Parses the header blocks that `plainPartHead` does not understand, with busboy 1.6.
  *
- * Each part is written under a random boundary of our own, with a fixed content type before the sender's header block and one
+ * Each part is written with a random boundary, and with a fixed content type before the sender's header block and one
  * byte as its content. busboy uses the first of repeated headers, and always treats application/octet-stream as a
- * file; else a part without file name would become a string. Other dispositions are written as form-data. Header
- * blocks that busboy still skips (no disposition, broken parameters) are written again under a disposition with only the name.
+ * file; otherwise a part without a file name would become a string. Other dispositions are rewritten to form-data. Header
+ * blocks that busboy still skips (no disposition, malformed parameters) are written again with a disposition that has only the name.
  *
- * The parts' content does not pass through it: under a boundary that no content can contain it would find nothing there.
+ * The content of the parts does not pass through busboy: `DelimiterScanner` has already split it.
  *
- * Streams are read right after each write, in the same turn. Nothing is waited for, so nothing can hang.
+ * Streams are read right after each write, in the same turn of the event loop, so that nothing can hang.
  */
 export class BusboyParts {
-  /** It has 122 random bits; Node draws them for many at a time. */
+  /** 122 random bits, which Node generates for many UUIDs at a time. */
   readonly #boundary = randomUUID();
   readonly #busboy: busboy.Busboy;
   #file: Readable | null = null;
@@ -43,7 +43,7 @@ export class BusboyParts {
       this.#error ??= error;
     });
     this.#busboy.on('file', (name: string | undefined, file: Readable, info: busboy.FileInfo) => {
-      // Without a listener the error of a truncated part would end the process.
+      // Without a listener the error of a truncated part would crash the process.
       file.on('error', () => {});
       this.#file = file;
       this.#head = describe(name, info);
@@ -65,7 +65,7 @@ export class BusboyParts {
     return head;
   }
 
-  /** Must be called after the last part; resolves when busboy agrees that the form is complete. */
+  /** Call it after the last part. Resolves when busboy agrees that the form is complete. */
   async finish(): Promise<void> {
     const closed = new Promise((resolve) => this.#busboy.once('close', resolve));
     this.#busboy.end('--');

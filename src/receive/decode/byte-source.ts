@@ -1,4 +1,4 @@
-/** Bytes on demand: a non-empty chunk, or null at the end. `next` is not called again before it settles. */
+/** Bytes on demand. `next` resolves to a non-empty chunk, or to null at the end, and must not be called again before that. */
 export interface ByteSource {
   next(): Promise<Buffer | null>;
 }

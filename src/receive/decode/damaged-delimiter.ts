@@ -1,16 +1,16 @@
-/** Room for the dashes, white space and line ends of a damaged delimiter, and for the name of a header behind it. */
+/** Bytes for the dashes, white space and line ends of a damaged delimiter, and for the header name after it. */
 const LOOK_AHEAD = 128;
-const MAX_FILLING = 64;
+const MAX_PADDING = 64;
 const PART_HEADER = /^content-[a-z-]{1,32}[ \t]*:/i;
 const LINE_END = 0x0a;
 
 /**
- * Finds a delimiter that was damaged in transit inside the content of a part, where the next part would become content of
+ * Finds a delimiter in the content of a part that was damaged in transit, so that the next part would become content of
  * this one: the boundary after a dash or a line end, then only dashes and white space, then a part header. Examples are
- * `---b`, `\n--b`, and a delimiter without a line end before or after it. RFC 2046 calls such lines content, but a sender
+ * `---b`, `\n--b`, and a delimiter without a line end before or after it. By RFC 2046 such lines are content, but a sender
  * that picks a boundary absent from the content never sends them.
  *
- * Large chunks are scanned where they are. Their edges and small chunks are scanned in a window, so that content that arrives
+ * Large chunks are scanned in place. Their edges and small chunks are copied to a window, so that content that arrives
  * byte by byte costs no more than any other.
  */
 export class DamagedDelimiterDetector {
@@ -26,16 +26,17 @@ export class DamagedDelimiterDetector {
     this.#window = Buffer.allocUnsafe(4 * this.#overlap);
   }
 
-  /** Must be called before the first byte of a part's content, which begins a line. */
+  /** Call it before the first byte of a part's content, which begins a line. */
   begin(): void {
     this.#window[0] = LINE_END;
     this.#filled = 1;
   }
 
-  /** Whether a damaged delimiter was found. It may be found some chunks later, at the latest by `end`. */
+  /** Whether a damaged delimiter was found, in these bytes or in earlier ones; at the latest `end` finds it. */
   push(bytes: Buffer): boolean {
     if (bytes.length <= this.#window.length) return this.#pushThrough(bytes);
-    const found = this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.#holdsOne(bytes);
+    const found =
+      this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.#hasDamagedDelimiter(bytes);
     this.#filled = bytes.copy(this.#window, 0, bytes.length - this.#overlap);
     return found;
   }
@@ -52,12 +53,12 @@ export class DamagedDelimiterDetector {
     return false;
   }
 
-  /** Scans the rest; must be called after the last byte of the content. */
+  /** Scans the rest. Call it after the last byte of the content. */
   end(): boolean {
-    return this.#holdsOne(this.#window.subarray(0, this.#filled));
+    return this.#hasDamagedDelimiter(this.#window.subarray(0, this.#filled));
   }
 
-  #holdsOne(bytes: Buffer): boolean {
+  #hasDamagedDelimiter(bytes: Buffer): boolean {
     let at = bytes.indexOf(this.#boundary);
     for (; at !== -1; at = bytes.indexOf(this.#boundary, at + 1)) {
       if (at > 0 && isLineEndOrDash(bytes[at - 1]) && this.#isHeader(bytes, at + this.#boundary.length)) {
@@ -69,9 +70,9 @@ export class DamagedDelimiterDetector {
 
   #isHeader(bytes: Buffer, after: number): boolean {
     let at = after;
-    const most = after + MAX_FILLING;
-    while (at < most && (isLineEndOrDash(bytes[at]) || bytes[at] === 0x20 || bytes[at] === 0x09)) at++;
-    // A shortcut: without it content full of boundaries would cost a string for each.
+    const limit = after + MAX_PADDING;
+    while (at < limit && (isLineEndOrDash(bytes[at]) || bytes[at] === 0x20 || bytes[at] === 0x09)) at++;
+    // Checks the first letter, so that content full of boundaries does not cost a string for each.
     if (((bytes[at] ?? 0) | 0x20) !== 0x63) return false;
     return PART_HEADER.test(bytes.toString('latin1', at, after + LOOK_AHEAD));
   }

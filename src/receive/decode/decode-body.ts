@@ -18,8 +18,8 @@ export interface BodyHeaders {
 }
 
 /**
- * The encodings of a body, first applied first, as a Content-Encoding value: all lines of that header, then the transfer
- * codings other than `chunked`, which Node decodes itself. Null when there is nothing to decode.
+ * The encodings of a body in the order in which they were applied, as a Content-Encoding value: all lines of that header, then the
+ * transfer codings except `chunked`, which Node decodes. Null when there is nothing to decode.
  */
 export function bodyEncodings(headers: RequestHeaders): string | null {
   if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return null;
@@ -34,15 +34,14 @@ export function bodyEncodings(headers: RequestHeaders): string | null {
  * chunk is read only when the sink has accepted the last one.
  *
  * Throws
- * - UndecodableError when the body does not contain what it claims to. By then `body` has been read to its end, so that
+ * - UndecodableError when the body is not what its headers declare. By then `body` has been read to its end, so that
  *   `onRaw` was called with all of it. Items may have been opened and even ended: none of them may be published.
- * - BodyTooLargeError as soon as a limit is exceeded, also while reading that rest.
+ * - BodyTooLargeError as soon as a limit is exceeded, even after a decoding error.
  * - EncodingRefusedError for several content encodings, and for one that expands too far.
- * - An `overloaded` Problem when the memory for a content encoding is spent.
- * - Errors of `body` and `sink`, unchanged and at once.
+ * - An `overloaded` Problem when there is no memory for a content encoding.
+ * - Errors of `body` and `sink`, unchanged and immediately.
  *
- * In the last four cases `body` is left as `for await` leaves it: the `return` of its iterator is called, which destroys a
- * plain stream.
+ * In the last four cases the `return` of the iterator of `body` is called, as `for await` does, which destroys a plain stream.
  *
  * @param onRaw called with every chunk as received, before any decoding
  * @returns the parts of a form; undefined for other bodies
@@ -69,7 +68,7 @@ export async function decodeBody(
     if (error instanceof UndecodableError) await raw.drain();
     throw error;
   } finally {
-    if (!raw.over) await raw.close();
+    if (!raw.ended) await raw.close();
   }
 }
 
@@ -98,14 +97,14 @@ function decodePlain(
 ): Promise<readonly PartShape[] | undefined> {
   return isForm(type)
     ? decodeMultipart(source, formBoundary(type), sink)
-    : decodeLone(headers, type, source, expectedBytes, sink);
+    : decodeSingle(headers, type, source, expectedBytes, sink);
 }
 
 function isForm({ essence }: MediaType): boolean {
   return essence.startsWith('multipart/');
 }
 
-async function decodeLone(
+async function decodeSingle(
   headers: BodyHeaders,
   type: MediaType,
   source: ByteSource,
@@ -114,13 +113,13 @@ async function decodeLone(
 ): Promise<undefined> {
   let item: PlannedItem | null = null;
   for (let chunk = await source.next(); chunk !== null; chunk = await source.next()) {
-    item ??= openLone(headers, type, expectedBytes, sink);
+    item ??= openSingle(headers, type, expectedBytes, sink);
     await item.write(chunk);
   }
   await item?.end();
 }
 
-function openLone(
+function openSingle(
   { contentType, contents }: BodyHeaders,
   type: MediaType,
   expectedBytes: number | null,
@@ -150,7 +149,7 @@ class RawBody implements ByteSource {
   #pending: Buffer | null = null;
   #putBack: Buffer | null = null;
   #bytes = 0;
-  #over = false;
+  #ended = false;
 
   /** @param onRaw called with every chunk as received */
   constructor(body: AsyncIterable<Buffer>, maxBytes: number, onRaw: (chunk: Buffer) => void) {
@@ -166,7 +165,7 @@ class RawBody implements ByteSource {
     return this.#pending === null ? this.#nextChunk() : this.#nextSlice(this.#pending);
   }
 
-  /** The next call of `next` returns this chunk again: to inspect the beginning before deciding. */
+  /** Makes the next call of `next` return this chunk again. */
   putBack(chunk: Buffer): void {
     this.#putBack = chunk;
   }
@@ -175,21 +174,21 @@ class RawBody implements ByteSource {
   async drain(): Promise<void> {
     this.#putBack = null;
     this.#pending = null;
-    while (!this.#over) {
+    while (!this.#ended) {
       await this.#nextChunk();
       this.#pending = null;
     }
   }
 
-  /** True when the iteration has ended, also with an error: there is nothing to close. */
-  get over(): boolean {
-    return this.#over;
+  /** True when the iteration has ended, even with an error, so that there is nothing to close. */
+  get ended(): boolean {
+    return this.#ended;
   }
 
   /** Ends the iteration, as leaving a `for await` early would. */
   async close(): Promise<void> {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#ended) return;
+    this.#ended = true;
     try {
       await this.#iterator.return?.();
     } catch {
@@ -209,14 +208,14 @@ class RawBody implements ByteSource {
     return rest.subarray(0, SLICE_BYTES);
   }
 
-  /** The next chunk of the sender, or null at the end; none follows an error. */
+  /** The next chunk of the sender, or null at the end or after an error. */
   async #nextChunk(): Promise<Buffer | null> {
-    while (!this.#over) {
-      // A body that rejects is over.
-      this.#over = true;
+    while (!this.#ended) {
+      // Stays true when the body rejects.
+      this.#ended = true;
       const { done, value } = await this.#iterator.next();
       if (done) break;
-      this.#over = false;
+      this.#ended = false;
       this.#bytes += value.length;
       if (this.#bytes > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
       this.#onRaw(value);

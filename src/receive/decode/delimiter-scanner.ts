@@ -1,7 +1,7 @@
 import { UndecodableError } from '../../archive/content/decode-error.js';
 import { DamagedDelimiterDetector } from './damaged-delimiter.js';
 
-/** The pieces of a multipart body, in order: each part is one `head`, any number of `data`, one `end`. */
+/** The tokens of a multipart body, in order: each part is one `head`, any number of `data`, one `end`. */
 export type MultipartToken =
   | { readonly type: 'head'; readonly block: Buffer }
   | { readonly type: 'data'; readonly bytes: Buffer }
@@ -9,7 +9,7 @@ export type MultipartToken =
 
 /** The limit of busboy and Node. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Names and types are kept until the form is complete, outside the byte budget. */
+/** Limit of all blocks together, because names and types are kept until the form is complete, outside the byte budget. */
 const MAX_HEADS_BYTES = 128 * 1024;
 /** White space tolerated between a boundary and its line end, or between the last boundary and the end of the body. */
 const MAX_PADDING = 1024;
@@ -20,9 +20,9 @@ const NOTHING = Buffer.alloc(0);
 const DASH = 0x2d;
 const END: MultipartToken = { type: 'end' };
 
-type Place = 'preamble' | 'head' | 'content' | 'epilogue';
+type Section = 'preamble' | 'head' | 'content' | 'epilogue';
 
-/** What a found boundary turned out to be; `undecided` until more bytes arrive. */
+/** Classification of a found boundary; `undecided` until more bytes arrive. */
 type Candidate = { kind: Delimiter; end: number } | { kind: 'content' } | { kind: 'undecided' };
 type Delimiter = 'delimiter' | 'closing';
 
@@ -34,22 +34,22 @@ const MAX_PARTS = 100;
  *
  * A delimiter is a complete line: the boundary, `--` on the last one, padding, line end. The last one may also be followed by a
  * little white space of any kind and the end of the body. Any other line is content, as in Go's reader, so that content is never
- * cut at a line that only begins like a delimiter. A part is never lost silently: a
- * preamble or epilogue of more than white space, and content with a damaged delimiter, make the body undecodable.
+ * cut at a line that only begins like a delimiter. A part is never lost silently: a preamble or epilogue with more than white space,
+ * and content with a damaged delimiter, make the body undecodable.
  */
 export class DelimiterScanner {
   readonly #needle: Buffer;
   readonly #detector: DamagedDelimiterDetector;
-  #place: Place = 'preamble';
+  #section: Section = 'preamble';
   #data: Buffer = NOTHING;
-  /** Found before the beginning of `#data`; the content before it has been returned. */
+  /** The delimiter before `#data`; the content before it has been returned. */
   #delimiter: Delimiter | null = null;
-  /** Bytes of earlier chunks that may belong to a delimiter. A body's first line needs no line end before it. */
+  /** Bytes of earlier chunks that may belong to a delimiter. Begins with a line end, because the first delimiter needs none. */
   #held: Buffer = CRLF;
-  /** How many bytes at the beginning of the scanned data belong to what came before. */
+  /** Number of bytes at the beginning of the scanned data that belong to the previous token. */
   #skip = CRLF.length;
   #parts = 0;
-  /** The beginning of a header block, from the line end before it on. */
+  /** The beginning of an incomplete header block, with the line end before it. */
   #head: Buffer = NOTHING;
   /** Bytes of all header blocks so far. */
   #headsBytes = 0;
@@ -59,23 +59,23 @@ export class DelimiterScanner {
     this.#needle = Buffer.from(`\r\n--${boundary}`, 'latin1');
   }
 
-  /** Must be called with the next bytes when `next` has returned null. */
+  /** Call it with the next bytes when `next` has returned null. */
   push(chunk: Buffer): void {
     this.#data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = NOTHING;
   }
 
-  /** Must be called after the last byte, when `next` has returned null; `next` may return further tokens. Throws UndecodableError. */
+  /** Call it after the last byte, when `next` has returned null; then `next` may return more tokens. Throws UndecodableError. */
   finish(): void {
     // `#classify` holds back a closing delimiter only while nothing but white space follows it.
     if (this.#held.toString('latin1').startsWith(`${this.#needle.toString('latin1')}--`)) {
       this.#delimiter = 'closing';
-    } else if (this.#place !== 'epilogue') {
+    } else if (this.#section !== 'epilogue') {
       throw new UndecodableError('multipart-unterminated', 'The closing delimiter is missing.');
     }
   }
 
-  /** The next token; null when more bytes are needed for it. Throws UndecodableError. */
+  /** The next token; null when more bytes are needed. Throws UndecodableError. */
   next(): MultipartToken | null {
     let token: MultipartToken | null = null;
     while (token === null && (this.#delimiter !== null || this.#data.length > 0)) token = this.#step();
@@ -83,11 +83,11 @@ export class DelimiterScanner {
   }
 
   #step(): MultipartToken | null {
-    if (this.#delimiter !== null) return this.#pass(this.#delimiter);
+    if (this.#delimiter !== null) return this.#passDelimiter(this.#delimiter);
     const data = this.#data;
     this.#data = NOTHING;
-    if (this.#place === 'head') return this.#takeHead(data);
-    return this.#place === 'epilogue' ? this.#setAside(data) : this.#takeContent(data);
+    if (this.#section === 'head') return this.#takeHead(data);
+    return this.#section === 'epilogue' ? this.#skipWhiteSpace(data) : this.#takeContent(data);
   }
 
   #takeContent(data: Buffer): MultipartToken | null {
@@ -98,23 +98,23 @@ export class DelimiterScanner {
       const candidate = this.#classify(data, at + this.#needle.length);
       if (candidate.kind === 'undecided') return this.#hold(data, at);
       if (candidate.kind !== 'content') {
-        this.#found(data, candidate);
+        this.#noteDelimiter(data, candidate);
         return this.#content(data, at);
       }
       from = at + this.#needle.length;
     }
   }
 
-  /** What follows begins with the delimiter's own line end, so that an empty header block is found like any other. */
-  #found(data: Buffer, { kind, end }: { kind: Delimiter; end: number }): void {
+  /** Leaves the data from the delimiter's line end on, so that an empty header block is found like any other. */
+  #noteDelimiter(data: Buffer, { kind, end }: { kind: Delimiter; end: number }): void {
     this.#delimiter = kind;
     this.#data = data.subarray(end - CRLF.length);
   }
 
-  #pass(delimiter: Delimiter): MultipartToken | null {
-    const ended = this.#place === 'content' ? this.#endPart() : null;
+  #passDelimiter(delimiter: Delimiter): MultipartToken | null {
+    const ended = this.#section === 'content' ? this.#endPart() : null;
     this.#delimiter = null;
-    this.#place = delimiter === 'closing' ? 'epilogue' : 'head';
+    this.#section = delimiter === 'closing' ? 'epilogue' : 'head';
     this.#skip = 0;
     if (delimiter === 'delimiter' && ++this.#parts > MAX_PARTS) {
       throw new UndecodableError('too-many-parts', `There are more than ${MAX_PARTS} parts.`);
@@ -122,7 +122,7 @@ export class DelimiterScanner {
     return ended;
   }
 
-  /** Collects the header block, and leaves what follows it, beginning with the end of the blank line. */
+  /** Collects the header block, and leaves the data from the end of its blank line on. */
   #takeHead(data: Buffer): MultipartToken | null {
     const before = this.#head.length;
     const room = CRLF.length + MAX_HEAD_BYTES + CRLF.length;
@@ -143,9 +143,9 @@ export class DelimiterScanner {
       throw new UndecodableError('multipart-header', 'A delimiter stands inside a part header.');
     }
     this.#head = NOTHING;
-    this.#place = 'content';
+    this.#section = 'content';
     this.#detector.begin();
-    // Without content the blank line's end is also the beginning of the next delimiter.
+    // Without content, the line end of the blank line is also the beginning of the next delimiter.
     this.#skip = CRLF.length;
     const start = end + BLANK_LINE.length - before;
     this.#data =
@@ -173,11 +173,11 @@ export class DelimiterScanner {
       at += 2;
     }
     const kind = at === after ? 'delimiter' : 'closing';
-    const most = at + MAX_PADDING;
-    while (at < most && (data[at] === 0x20 || data[at] === 0x09)) at++;
+    const limit = at + MAX_PADDING;
+    while (at < limit && (data[at] === 0x20 || data[at] === 0x09)) at++;
     if (at === data.length || (data[at] === 0x0d && at + 1 === data.length)) return { kind: 'undecided' };
     if (data[at] === 0x0d && data[at + 1] === 0x0a) return { kind, end: at + 2 };
-    if (kind === 'closing') while (at < most && isWhiteSpace(data[at])) at++;
+    if (kind === 'closing') while (at < limit && isWhiteSpace(data[at])) at++;
     return kind === 'closing' && at === data.length ? { kind: 'undecided' } : { kind: 'content' };
   }
 
@@ -192,7 +192,7 @@ export class DelimiterScanner {
   #content(data: Buffer, end: number): MultipartToken | null {
     if (end <= this.#skip) return null;
     const bytes = data.subarray(this.#skip, end);
-    if (this.#place !== 'content') return this.#setAside(bytes);
+    if (this.#section !== 'content') return this.#skipWhiteSpace(bytes);
     if (this.#detector.push(bytes)) this.#damaged();
     return { type: 'data', bytes };
   }
@@ -202,8 +202,8 @@ export class DelimiterScanner {
     return END;
   }
 
-  /** Accepts white space around the parts, and nothing else. */
-  #setAside(bytes: Buffer): null {
+  /** Skips white space around the parts. Throws for anything else. */
+  #skipWhiteSpace(bytes: Buffer): null {
     if (bytes.every(isWhiteSpace)) return null;
     throw new UndecodableError('multipart-unaccounted', 'There is content outside the parts.');
   }

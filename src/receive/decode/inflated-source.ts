@@ -9,13 +9,13 @@ import { Problem } from '../../domain/problem.js';
 import type { BudgetLease } from '../../lib/memory/budget-lease.js';
 import type { ByteSource } from './byte-source.js';
 
-/** A zlib stream; `bytesWritten` is how much of its input it has consumed. */
+/** A zlib stream; `bytesWritten` is the number of input bytes that it has consumed. */
 type Decompressor = Transform & { readonly bytesWritten: number };
 
 export interface DecodeLimits {
-  /** Most bytes of a body, as received and after its content encoding is decoded. */
+  /** Limit of the bytes of a body, both as received and as decoded. */
   readonly maxBytes: number;
-  /** Pays for what a decompressor keeps of the decoded bytes. Default: nothing is paid. */
+  /** Accounts for the window of a decompressor. Default: not accounted. */
   readonly memory?: Pick<BudgetLease, 'setAside' | 'giveAside'>;
 }
 
@@ -25,25 +25,25 @@ const BEGINNING_BYTES = 2;
 /** Highest ratio of decoded to encoded bytes. Text compresses 5 to 30 : 1, zeros 1,000 : 1 in gzip and far more in brotli. */
 const MAX_RATIO = 200;
 /** Decoded bytes up to which any ratio is accepted. */
-const FREE_BYTES = 1024 * 1024;
-/** Encoded bytes granted in advance while a body arrives, so that the ratio of a recording that begins with silence is judged whole. */
+const UNLIMITED_BYTES = 1024 * 1024;
+/** Encoded bytes assumed in advance while a body arrives, so that a recording that begins with silence is not refused. */
 const ADVANCE_BYTES = 64 * 1024;
 const OUTPUT_CHUNK = 64 * 1024;
 
 /**
- * Decodes one content encoding as its reader pulls: a chunk is inflated only as far as it is read, and the next one is read
- * only when it is used up. Ends in UndecodableError when the encoded data are corrupt, truncated, or followed by more, in
- * EncodingRefusedError when they expand more than 200 : 1 beyond 1 MiB, and in an `overloaded` Problem when the memory is spent.
+ * Decodes one content encoding on demand: a chunk is inflated only as far as it is read, and the next one is read only when it is used
+ * up. Rejects with UndecodableError when the encoded data is corrupt, truncated, or followed by more, with EncodingRefusedError when it
+ * expands more than 200 : 1 beyond 1 MiB, and with an `overloaded` Problem when no memory is free.
  */
 class InflatedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #open: Open;
   readonly #limits: DecodeLimits;
   #stream: Decompressor | null = null;
-  #hungry = true;
+  #needsInput = true;
   #sourceEnded = false;
-  #fed = 0;
-  #given = 0;
+  #bytesIn = 0;
+  #bytesOut = 0;
   #error: unknown = null;
   #ended = false;
   #wake = () => {};
@@ -61,12 +61,12 @@ class InflatedSource implements ByteSource {
       const bytes: Buffer | null = stream.read();
       if (bytes !== null) return this.#counted(bytes);
       if (this.#ended) return this.#expectNothingMore(stream);
-      if (this.#hungry) await this.#feed(stream, await this.#source.next());
+      if (this.#needsInput) await this.#feed(stream, await this.#source.next());
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 
-  /** Destroys the decompressor; must be called in every case. */
+  /** Destroys the decompressor. Call it in every case. */
   destroy(): void {
     this.#stream?.destroy();
     this.#limits.memory?.giveAside();
@@ -80,7 +80,7 @@ class InflatedSource implements ByteSource {
       else beginning = beginning.length === 0 ? chunk : Buffer.concat([beginning, chunk]);
     }
     const { window = 0, create } = this.#open(beginning);
-    this.#take(window);
+    this.#reserve(window);
     const stream = create();
     this.#stream = stream;
     stream.on('readable', () => this.#wake());
@@ -97,46 +97,46 @@ class InflatedSource implements ByteSource {
     return stream;
   }
 
-  /** It is not waited for: what decompressors hold becomes free only when their bodies end. */
-  #take(window: number): void {
+  /** Does not wait for memory, because decompressors free theirs only when their bodies end. */
+  #reserve(window: number): void {
     if (window > 0 && this.#limits.memory?.setAside(window) === false)
       throw new Problem('overloaded', 'No memory is free to decode this body; send it again.');
   }
 
   async #feed(stream: Decompressor, chunk: Buffer | null): Promise<void> {
-    this.#hungry = false;
+    this.#needsInput = false;
     if (chunk === null) {
       this.#sourceEnded = true;
       stream.end();
       return;
     }
-    this.#fed += chunk.length;
+    this.#bytesIn += chunk.length;
     stream.write(chunk, () => {
-      this.#hungry = !this.#sourceEnded;
+      this.#needsInput = !this.#sourceEnded;
       if (this.#sourceEnded && !stream.writableEnded) stream.end();
       this.#wake();
     });
   }
 
   async #expectNothingMore(stream: Decompressor): Promise<null> {
-    if (stream.bytesWritten !== this.#fed) throw corrupt('is followed by something else');
+    if (stream.bytesWritten !== this.#bytesIn) throw corrupt('is followed by something else');
     if (!this.#sourceEnded && (await this.#source.next()) !== null)
       throw corrupt('is followed by something else');
     this.#sourceEnded = true;
-    this.#refuseBeyond(MAX_RATIO * this.#fed);
+    this.#assertBytesOut(MAX_RATIO * this.#bytesIn);
     return null;
   }
 
   #counted(bytes: Buffer): Buffer {
-    this.#given += bytes.length;
+    this.#bytesOut += bytes.length;
     const { maxBytes } = this.#limits;
-    if (this.#given > maxBytes) throw new BodyTooLargeError(maxBytes);
-    this.#refuseBeyond(MAX_RATIO * (this.#fed + ADVANCE_BYTES));
+    if (this.#bytesOut > maxBytes) throw new BodyTooLargeError(maxBytes);
+    this.#assertBytesOut(MAX_RATIO * (this.#bytesIn + ADVANCE_BYTES));
     return bytes;
   }
 
-  #refuseBeyond(most: number): void {
-    if (this.#given <= Math.max(FREE_BYTES, most)) return;
+  #assertBytesOut(maxBytesOut: number): void {
+    if (this.#bytesOut <= Math.max(UNLIMITED_BYTES, maxBytesOut)) return;
     throw new EncodingRefusedError(
       `The content encoding expands the body more than ${MAX_RATIO} : 1; send it without one.`,
     );
@@ -148,7 +148,7 @@ function corrupt(what: string, cause?: unknown): UndecodableError {
 }
 
 interface Decoding {
-  /** Bytes that the decompressor may allocate at once for what it decoded last. Default: up to 32 KiB, which nobody pays for. */
+  /** Bytes that the decompressor may allocate for its window. Default: up to 32 KiB, which are not accounted. */
   readonly window?: number;
   readonly create: () => Decompressor;
 }
@@ -171,7 +171,7 @@ const DECODERS: Record<string, Open | undefined> = {
   }),
 };
 
-/** The encodings of a Content-Encoding value in the order they were applied, `identity` left out. */
+/** The encodings of a Content-Encoding value in the order in which they were applied, without `identity`. */
 export function contentEncodings(header: string): readonly string[] {
   const tokens = header.split(',').map((token) => token.trim().toLowerCase());
   return tokens.filter((token) => token !== '' && token !== 'identity');
@@ -179,7 +179,7 @@ export function contentEncodings(header: string): readonly string[] {
 
 /**
  * Decodes a body with one content encoding. Throws UndecodableError for an unknown encoding, and EncodingRefusedError for several,
- * because each multiplies how far a small body can expand; real senders use one.
+ * because each multiplies the possible expansion of a small body, and real senders use one.
  */
 export function decodedSource(
   source: ByteSource,
@@ -200,7 +200,7 @@ function hasZlibHeader(beginning: Buffer): boolean {
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
 }
 
-/** The size of the window that a brotli stream begins with: 1 KiB to 16 MiB (RFC 7932, 9.1). */
+/** The window size in the header of a brotli stream: 1 KiB to 16 MiB (RFC 7932, 9.1). */
 function brotliWindow([first = 0]: Buffer): number {
   if ((first & 1) === 0) return 2 ** 16;
   const bits = (first >> 1) & 7;

@@ -442,7 +442,7 @@ describe('a callback whose body is still arriving when the replica shuts down', 
     const request = requestOf({ chunks: ['{', STALL] });
     const receiving = refusalOf(at.receiver.receive(request));
     await until(() => request.opened[0]?.bytes === 1);
-    at.admission.cutShort();
+    at.admission.failIncompleteBodies();
     // The ledger is closed as soon as no delivery is in flight.
     await at.admission.whenEmpty();
     expect(at.lines()).toMatchObject([{ jobId: 'job1', reason: erased === 'job1' ? 'erased' : 'draining' }]);

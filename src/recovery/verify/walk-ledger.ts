@@ -107,5 +107,5 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
 async function findLostHour({ store, window, seen, noteLost }: Walk, hour: string | null): Promise<void> {
   if (hour === null || seen.has(hour) || startOfHour(hour) + HOUR <= Date.parse(window.since)) return;
   if (startOfHour(hour) >= Date.parse(window.until) || (await hourExists(store, hour))) return;
-  noteLost(LEDGER_FOLDER + hour, 'the hour and its merged objects are lost');
+  noteLost(LEDGER_FOLDER + hour, 'it is lost');
 }

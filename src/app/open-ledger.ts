@@ -41,7 +41,7 @@ export interface OpenLedgerOptions {
 
 const DAY = 86_400_000;
 /** Milliseconds of tolerance: `--since 30d` was computed a moment ago and must still match an index of 30 days. */
-const SLACK = 60_000;
+const TOLERANCE = 60_000;
 
 /** Opens the store and a view of its ledger. Makes no request before the first use. */
 export async function openLedger(
@@ -66,7 +66,7 @@ export async function openLedger(
     store,
     retention: config.speech.retention,
     // For a longer reach a command uses an index of its own: that of the receiver goes back `days` only.
-    filesFor: reach < days * DAY + SLACK ? indexFiles : (storeId) => ({ path: indexFiles(storeId).path }),
+    filesFor: reach < days * DAY + TOLERANCE ? indexFiles : (storeId) => ({ path: indexFiles(storeId).path }),
     startIndex,
     subscribers: Object.keys(config.subscribers),
     reach: Math.max(days * DAY, reach),

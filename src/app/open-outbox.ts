@@ -12,7 +12,7 @@ import type { OutboxTimes } from '../subscribers/subscriber-run.js';
 import type { StoreFailureLog } from './store/store-failure-log.js';
 
 /** Milliseconds added to the drain delay for requests in flight. */
-const SAVING = 3_000;
+const STOP_MARGIN = 3_000;
 
 /** The outbox of a service, with logs and metrics. */
 export function openOutbox(
@@ -31,7 +31,7 @@ export function openOutbox(
     proxies: proxies(),
     times,
     owner: config.replicaName,
-    stopWithin: config.receiver.drainDelay + SAVING,
+    stopWithin: config.receiver.drainDelay + STOP_MARGIN,
     observer: {
       events: (subscriber) => ({
         sent: () => metrics.sent(subscriber),

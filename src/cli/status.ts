@@ -21,10 +21,10 @@ import { createVerifyReportReader } from '../operations/health/verify-report-rea
 import { describeIssue } from '../operations/issues/describe-issue.js';
 import { issueOf } from '../operations/issues/issue-kinds.js';
 import {
-  goodNews,
   headlineOf,
   lastUseOf,
   notCovered,
+  textWithoutIssues,
   type Verdict,
 } from '../operations/issues/verdict-words.js';
 import { boundedStore } from '../store/probe/bounded-store.js';
@@ -90,10 +90,10 @@ const EXIT_CODES = { ok: EXIT.ok, unknown: EXIT.failed, warning: EXIT.failed, fa
 async function readStatus({ config, store, view, progress }: LedgerWork): Promise<Status> {
   const outbox = createOutboxReader(store, config.subscribers);
   const reports = createReplicaReportsReader(store, config.store.canaryInterval);
-  const found = await reports().catch(unlessSilent);
+  const found = await reports().catch(nullUnlessDeadline);
   const isProven = found !== null && hasProof(store, found.newest, config.store.canaryInterval);
   progress.show('reading the ledger');
-  const isRead = await view.refresh().then(() => true, unlessSilent);
+  const isRead = await view.refresh().then(() => true, nullUnlessDeadline);
   if (isRead) await view.untilComplete();
   const now = Date.now();
   const { facts, summary, last24h } = await readFacts(
@@ -132,7 +132,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
 
 const PROVEN = { writable: true, reason: null, condition: null, lastSuccessAt: null } as const;
 
-function unlessSilent(error: unknown): null {
+function nullUnlessDeadline(error: unknown): null {
   if (error instanceof DeadlineError) throw error;
   return null;
 }
@@ -147,7 +147,7 @@ function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): s
   const headline = `${headlineOf(verdict)}.`;
   const unseen = notCovered(verdict, (instant) => instant);
   return [
-    issues.length === 0 ? `${headline} ${goodNews(verdict, deliveries, String)}` : headline,
+    issues.length === 0 ? `${headline} ${textWithoutIssues(verdict, deliveries, String)}` : headline,
     ...issues.flatMap((issue) => {
       const { text, remedy } = describeIssue(issue);
       const place = ' '.repeat(11);

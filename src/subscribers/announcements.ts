@@ -54,8 +54,8 @@ export function createAnnouncements(store: Pick<ObjectStore, 'head' | 'location'
   };
 }
 
-/** Recreates the event with this id from its ledger line; null when the line did not announce it. */
-export async function announcedAs(
+/** The event with this id, from its ledger line; null when the line did not announce it. */
+export async function recreateEvent(
   store: Pick<ObjectStore, 'head' | 'location'>,
   line: LedgerLine,
   id: string,

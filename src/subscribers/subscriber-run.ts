@@ -6,7 +6,7 @@ import { parseSegment } from '../ledger/parse-segment.js';
 import { retryingReads } from '../ledger/retrying-reads.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { announcedAs, createAnnouncements } from './announcements.js';
+import { createAnnouncements, recreateEvent } from './announcements.js';
 import { createLedgerFollower } from './follow/ledger-follower.js';
 import type { SegmentLines } from './follow/lines-by-number.js';
 import { isWanted } from './job-event.js';
@@ -251,7 +251,7 @@ export async function findEvent(
   const found = await fetchFromLog(store, segment);
   for (const { line } of found === null ? [] : parseSegment(found.content).entries) {
     if (line.jobId !== jobId) continue;
-    const event = await announcedAs(store, line, id);
+    const event = await recreateEvent(store, line, id);
     if (event !== null) return event;
   }
   return null;

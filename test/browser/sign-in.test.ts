@@ -20,7 +20,7 @@ describe('signing in', () => {
   it('opens by the start link and takes the token out of the address', async () => {
     dashboard = await openDashboard(browser, service);
     const { page } = dashboard;
-    await page.getByText('Look at this').waitFor();
+    await page.getByText('Needs attention').waitFor();
     expect(page.url()).toBe(`${service.adminUrl}/#/`);
     await page.goBack().catch(() => null);
     expect(page.url()).not.toContain(service.adminToken);
@@ -38,7 +38,7 @@ describe('signing in', () => {
     expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(false);
     await page.getByLabel('Token').fill(service.adminToken);
     await page.getByLabel('Token').press('Enter');
-    await page.getByText('Look at this').waitFor();
+    await page.getByText('Needs attention').waitFor();
     expect(dashboard.trouble).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ describe('signing in', () => {
   it('returns to the form when the token is no longer valid, and on sign-out', async () => {
     dashboard = await openDashboard(browser, service);
     const { page } = dashboard;
-    await page.getByText('Look at this').waitFor();
+    await page.getByText('Needs attention').waitFor();
     await page.evaluate("sessionStorage.setItem('transcript-receiver.token', 'revoked-revoked-revoked')");
     await dashboard.go('refusals');
     await page.getByLabel('Token').waitFor();

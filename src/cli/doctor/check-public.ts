@@ -98,7 +98,7 @@ function foreignAnswer({ status, location }: PublicAnswer): Finding {
   );
 }
 
-const FROM_HERE =
+const LOCAL_ADDRESS_ADVICE =
   'If this is the address of this machine, the balancer forwards addresses correctly: run doctor from an allowed address, or set ' +
   'allowMode: report temporarily, to check the rest. If it is the address of the balancer, add it to receiver.trustedProxies.';
 
@@ -108,7 +108,7 @@ async function acceptance(options: PublicCheckOptions, { status, own }: PublicAn
   if (typeof deliveryId !== 'string') {
     const message = `The receiver rejected a test callback with ${status}: ${own?.detail}`;
     const code = String(own?.code);
-    if (code === 'address-refused') return warned(check, message, FROM_HERE);
+    if (code === 'address-refused') return warned(check, message, LOCAL_ADDRESS_ADVICE);
     return failed(check, message, remedyFor(code) ?? 'See the log of the receiver.');
   }
   const line = await findLine(options.store, deliveryId).catch(() => null);

@@ -30,7 +30,7 @@ export function welcome(facts: WelcomeFacts): string {
     `  Store          ${facts.store}`,
     `  Dashboard      ${dashboardLink(facts)}`,
     '',
-    ...tryIt(facts, names[0]),
+    ...exampleRequest(facts, names[0]),
     '',
   ];
   return `${lines.join('\n')}\n`;
@@ -45,7 +45,7 @@ export function dashboardLink({
 }
 
 /** An example request, with the headers of a credential, not its secrets. */
-function tryIt(facts: WelcomeFacts, source: string | undefined): string[] {
+function exampleRequest(facts: WelcomeFacts, source: string | undefined): string[] {
   if (source === undefined) return ['No source is configured: see docs/configuration.md.'];
   const [credential] = Object.values(facts.sources[source]?.credentials ?? {});
   const url = `${facts.publicUrl}/callbacks/${source}?id=job1&status=success`;

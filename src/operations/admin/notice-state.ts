@@ -28,8 +28,8 @@ export interface Seen {
   readonly whole: boolean;
 }
 
-/** The state after the verdict was read. Times in the future, from a clock that was set back since, are not waited for. */
-export function afterLook(tracked: TrackedIssues, { issues, whole }: Seen, now: number): TrackedIssues {
+/** The state after a verdict. Times in the future, from a clock that was set back since, are not waited for. */
+export function updateTracked(tracked: TrackedIssues, { issues, whole }: Seen, now: number): TrackedIssues {
   const next: Record<string, TrackedIssue> = {};
   for (const issue of issues) {
     const name = issueName(issue);

@@ -7,11 +7,11 @@ import type { Outbox } from '../../subscribers/outbox.js';
 import type { Health } from '../answers/health.js';
 import {
   afterDelivery,
-  afterLook,
   dueEvent,
   type Seen,
   type TrackedIssues,
   takenOver,
+  updateTracked,
 } from './notice-state.js';
 
 export interface NoticesOptions {
@@ -99,7 +99,7 @@ export function createHealthNotices(options: NoticesOptions) {
       if (options.isWritable()) await chooseSender().catch(() => undefined);
       if (!isSender) return;
       const seen = seenIn(await health());
-      for (const name of subscribers.keys()) known.set(name, afterLook(issuesOf(name), seen, clock()));
+      for (const name of subscribers.keys()) known.set(name, updateTracked(issuesOf(name), seen, clock()));
       await save().catch(() => undefined);
       await Promise.all([...subscribers].map(([name, { events }]) => sendTo(name, events, signal)));
     } catch (error) {

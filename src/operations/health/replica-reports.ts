@@ -81,7 +81,7 @@ export function createReplicaReportsReader(
     const reports = await reportsOf(found);
     const silent = await reportsOf(unheard);
     known = new Map([...reports, ...silent].map((report) => [report.key, report]));
-    return { newest, reports, silent: silent.flatMap(asSilent) };
+    return { newest, reports, silent: silent.flatMap(silentReplicas) };
   }
 
   async function reportsOf(canaries: readonly Canary[]): Promise<ReplicaReport[]> {
@@ -101,7 +101,7 @@ export function createReplicaReportsReader(
 }
 
 /** Empty for a command, whose canary has no report. */
-function asSilent({ key, writtenAt, report }: ReplicaReport): SilentReplica[] {
+function silentReplicas({ key, writtenAt, report }: ReplicaReport): SilentReplica[] {
   return report === null ? [] : [{ key, replica: CANARY.exec(key)?.[1] ?? key, since: writtenAt }];
 }
 

@@ -15,11 +15,11 @@ export interface IssueWords {
 
 type Params = Issue['params'];
 
-const AS_IT_IS: ShowTime = (instant) => instant;
+const AS_ISO: ShowTime = (instant) => instant;
 
 export function describeIssue(
   { code, params }: Pick<Issue, 'code' | 'params'>,
-  time: ShowTime = AS_IT_IS,
+  time: ShowTime = AS_ISO,
 ): IssueWords {
   const kind = kindOf(code);
   return { label: kind.label, text: kind.text(params, time), remedy: remedyOf(kind, params) };

@@ -47,9 +47,9 @@ export interface Verdict {
 
 export function headlineOf({ level, unseen }: Verdict): string {
   if (level === 'failing') return 'Act now';
-  if (level === 'warning') return 'Look at this';
+  if (level === 'warning') return 'Needs attention';
   if (level === 'unknown') return 'Not everything is known';
-  return unseen.length === 0 ? 'All is well' : 'No issue seen';
+  return unseen.length === 0 ? 'All is well' : 'No issue found';
 }
 
 /**
@@ -57,13 +57,17 @@ export function headlineOf({ level, unseen }: Verdict): string {
  *
  * @param deliveries of the last 24 hours; null when they could not be counted
  */
-export function goodNews({ index, unseen }: Verdict, deliveries: number | null, time: ShowTime): string {
+export function textWithoutIssues(
+  { index, unseen }: Verdict,
+  deliveries: number | null,
+  time: ShowTime,
+): string {
   if (deliveries === null) return 'The deliveries could not be counted.';
   const isAll = unseen.length === 0;
   const begin = beginWithinDay(index);
   const period = begin === null ? 'in the last 24 hours' : `since ${time(begin)}`;
   if (deliveries === 0) return isAll ? `Nothing arrived ${period}.` : `No delivery ${period} was found.`;
-  const failing = isAll ? 'no job is failing' : 'no failing job was found in what was looked at';
+  const failing = isAll ? 'no job is failing' : 'no failing job was found in what was read';
   return `${plural(deliveries, 'delivery', 'deliveries')} ${period}, ${failing}.`;
 }
 

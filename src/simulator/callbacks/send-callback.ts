@@ -115,7 +115,7 @@ function drained(outgoing: http.ClientRequest): Promise<void> {
   });
 }
 
-const GO_WORDS: Readonly<Record<string, string>> = {
+const GO_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
   ECONNRESET: 'read: connection reset by peer',
   EPIPE: 'write: broken pipe',
@@ -124,6 +124,6 @@ const GO_WORDS: Readonly<Record<string, string>> = {
 
 function reason(error: unknown): string {
   const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string' && GO_WORDS[code]) return GO_WORDS[code];
+  if (typeof code === 'string' && GO_ERRORS[code]) return GO_ERRORS[code];
   return error instanceof Error ? error.message : 'unknown error';
 }

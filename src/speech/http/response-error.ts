@@ -7,7 +7,7 @@ import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
 import { firstValue } from './download.js';
 
 const ERROR_BODY_LIMIT = 64 * 1024;
-const SAID_LIMIT = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 const KINDS: Readonly<Record<number, SpeechErrorKind>> = {
   401: 'unauthorised',
@@ -27,7 +27,7 @@ export async function responseError(
 ): Promise<SpeechError> {
   const { statusCode: status, headers } = response;
   const html = /html/i.test(firstValue(headers['content-type']) ?? '');
-  const said = html ? undefined : saidBy(await textOf(response.body), secret);
+  const said = html ? undefined : messageIn(await textOf(response.body), secret);
   if (html) response.body.on('error', () => {}).destroy();
   const retryAfterMs = parseRetryAfter(headers['retry-after'], clock.now());
   const details = {
@@ -71,7 +71,7 @@ async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
 }
 
 /** `{code, error, detail}` of the jobs API, `{code, message}` of the key service; other documents have no message. */
-function saidBy(text: string, secret: string): string | undefined {
+function messageIn(text: string, secret: string): string | undefined {
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null) return undefined;
   const { error, message, detail } = body as Record<string, unknown>;
@@ -79,5 +79,5 @@ function saidBy(text: string, secret: string): string | undefined {
   if (words === '') return undefined;
   return (secret === '' ? words : words.replaceAll(secret, '[secret]'))
     .replaceAll(/\p{Cc}+/gu, ' ')
-    .slice(0, SAID_LIMIT);
+    .slice(0, MAX_MESSAGE_LENGTH);
 }

@@ -25,7 +25,7 @@ function messageOf(event: ReceiverEvent): string {
     case 'transcript-receiver.health.opened.v1': {
       const { level, text, remedy, store } = event.data;
       const what = remedy === null ? text : `${text} ${remedy}`;
-      return `${level === 'failing' ? ':rotating_light: Act now' : ':warning: Look at this'}: ${what} (${store})`;
+      return `${level === 'failing' ? ':rotating_light: Act now' : ':warning: Needs attention'}: ${what} (${store})`;
     }
     case 'transcript-receiver.health.closed.v1':
       return `:white_check_mark: Over: ${event.data.text} (${event.data.store})`;

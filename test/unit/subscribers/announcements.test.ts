@@ -7,7 +7,7 @@ import {
 } from '../../../src/domain/artefact-metadata.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
-import { announcedAs, createAnnouncements } from '../../../src/subscribers/announcements.js';
+import { createAnnouncements, recreateEvent } from '../../../src/subscribers/announcements.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
@@ -121,7 +121,7 @@ describe('a repetition of a delivery', () => {
       const again = repetition();
       expect(await of(again)).toEqual([own]);
       expect(await of(repetition())).toEqual([]);
-      expect(await announcedAs(store, again, stored.deliveryId)).toEqual(own);
+      expect(await recreateEvent(store, again, stored.deliveryId)).toEqual(own);
     }
   });
 

@@ -13,7 +13,7 @@ import { copiedPlaces, isErasureMark } from './copied-places.js';
 import { type BetweenStores, copyBetween, UncopiedObjectError } from './copy-between.js';
 import { type AddFault, type CopyReport, faultsOf } from './copy-report.js';
 import { isRunning } from './copy-target.js';
-import { eachAtOnce } from './each-at-once.js';
+import { forEachConcurrently } from './for-each-concurrently.js';
 import { type KeyPair, pairKeys } from './pair-keys.js';
 import { hasSameBytes, isSame } from './same-object.js';
 
@@ -128,7 +128,7 @@ async function eachPlace(
   const { from, to, signal, report, onProgress, addFault } = run;
   const onUnreadable: ListRange['onUnreadable'] = (folder, { message }) => addFault(folder, message);
   for (const list of copiedPlaces()) {
-    await eachAtOnce(pairKeys(list(from, onUnreadable), list(to)), AT_ONCE, async (pair) => {
+    await forEachConcurrently(pairKeys(list(from, onUnreadable), list(to)), AT_ONCE, async (pair) => {
       signal.throwIfAborted();
       await attempt(run, pair.key, () => work(run, pair));
       onProgress(step, report);

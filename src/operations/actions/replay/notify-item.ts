@@ -66,7 +66,7 @@ const CLOCK_TOLERANCE = 15 * 60_000;
 const LONGEST_DELIVERY = 86_400_000;
 
 /** Time range in which the lines of deliveries received at these times were written. Times in milliseconds since the epoch. */
-export function writtenFor(received: readonly number[]) {
+export function writtenRange(received: readonly number[]) {
   return {
     since: writeInstant(Math.min(...received) - CLOCK_TOLERANCE),
     until: writeInstant(Math.max(...received) + LONGEST_DELIVERY),
@@ -78,7 +78,7 @@ async function findEvent(parts: NotifyParts, item: NotifyItem): Promise<JobEvent
   const { outbox, view } = parts;
   if (item.receivedAt === 'dead')
     return (await outbox.deadEvent(item.subscriber, item.eventId))?.event ?? null;
-  const range = writtenFor([Date.parse(item.receivedAt)]);
+  const range = writtenRange([Date.parse(item.receivedAt)]);
   const indexed = await findIndexedEvent(parts, item, range);
   if (indexed !== null) return indexed;
   // The event was selected from an index that had its line. The index of this replica may be behind, or still being built.
@@ -91,7 +91,7 @@ async function findEvent(parts: NotifyParts, item: NotifyItem): Promise<JobEvent
 async function findIndexedEvent(
   { view, store }: NotifyParts,
   { eventId, jobId }: NotifyItem,
-  range: ReturnType<typeof writtenFor>,
+  range: ReturnType<typeof writtenRange>,
 ): Promise<JobEvent | null> {
   const query = { job: jobId, ...range, limit: 500 };
   let cursor: string | null = null;

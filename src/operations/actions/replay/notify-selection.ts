@@ -3,7 +3,7 @@ import { Problem } from '../../../domain/problem.js';
 import { followsAnyInScope } from '../../../domain/rights.js';
 import { isWanted, jobEventOf } from '../../../subscribers/job-event.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
-import { formatNotifyItem, type NotifyParts, writtenFor } from './notify-item.js';
+import { formatNotifyItem, type NotifyParts, writtenRange } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import { selectorMatch } from './selector-match.js';
 
@@ -63,7 +63,7 @@ function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readon
 /** Narrows the time range by the ids of events, which contain the time of receipt. */
 function withRange({ events = [], ...selector }: ReplaySelector): ReplaySelector {
   if (events.length === 0) return selector;
-  const { since, until } = writtenFor(events.map((id) => decodeTime(id)));
+  const { since, until } = writtenRange(events.map((id) => decodeTime(id)));
   return { ...selector, since: selector.since ?? since, until: selector.until ?? until };
 }
 

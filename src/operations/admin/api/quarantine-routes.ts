@@ -12,7 +12,7 @@ import { unknownBody } from '../../actions/release-body.js';
 import { quarantinedBodyViewSchema, quarantineSchema } from '../../answers/quarantine.js';
 import type { ContentRead } from '../access/access-ledger.js';
 import type { AdminServices } from '../admin-services.js';
-import { becameOf, listQuarantine } from '../jobs/list-quarantine.js';
+import { bodyState, listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { sendObject } from './content/download.js';
 import { jobFilter, lineFilters, page } from './request-schemas.js';
@@ -61,13 +61,13 @@ export function quarantineRoutes({
         const request = await quarantinedRequest(quarantine, id, access.scope);
         await fresh();
         const known = await bodyOf(view, id);
-        const became = becameOf(known ?? { state: 'waiting', release: null, settlement: null });
+        const state = bodyState(known ?? { state: 'waiting', release: null, settlement: null });
         const seen = await quarantine.withBody(id, async (body) => {
           if (body === null) throw unknownBody();
           await accessLedger.read(readOf(request, id, body.length, { access, peer }));
           return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
         });
-        return ok({ ...seen, ...became });
+        return ok({ ...seen, ...state });
       },
     }),
     adminRoute({

@@ -40,12 +40,12 @@ export async function listQuarantine(
   const listed = await limited.map(bodies, async (body): Promise<ListedBody | null> => {
     query.signal?.throwIfAborted();
     const request = (await quarantine.request(body.deliveryId)) ?? requestOf(body);
-    return request && { ...request, ...becameOf(body) };
+    return request && { ...request, ...bodyState(body) };
   });
   return { quarantine: listed.filter((body) => body !== null), ...page };
 }
 
-export function becameOf({
+export function bodyState({
   state,
   release,
   settlement,

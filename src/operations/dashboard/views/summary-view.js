@@ -39,11 +39,11 @@ const HOUR = 3_600_000;
 const BUCKETS = 72;
 
 /**
- * Milliseconds between two looks. A sum by context reads every line of the time; what has ended changes only while the index is built, and
- * days little by what is new.
+ * Milliseconds between two updates. A sum by context reads every line of the time range; a past range changes only while the index is
+ * built, and new lines change a range of days little.
  */
-const OFTEN = 10_000;
-const SELDOM = 60_000;
+const SHORT_INTERVAL = 10_000;
+const LONG_INTERVAL = 60_000;
 
 /**
  * What arrived in a time, how much of it was wrong, and whose: in sentences, over time, and grouped.
@@ -56,25 +56,28 @@ export function summaryView(screen) {
   showFilters(screen.root, values);
   const isOver = Date.parse(values.until ?? '') < Date.now();
   const isLong = Date.now() - Date.parse(values.since ?? '') > 48 * HOUR;
-  screen.keepFresh(isOver || isLong || contextOfGroup(by) !== null ? SELDOM : OFTEN, async (signal) => {
-    const form = filterForm('summary', summaryFilters(await knownNames(), values), values);
-    const answers = await Promise.all([
-      get('/summary', { query: { ...filters, by, limit: 500 }, signal }),
-      get('/summary', { query: { ...filters, buckets: BUCKETS }, signal }),
-    ]).catch(problemWith('request-invalid'));
-    // Instead of the figures of the filters before.
-    if (answers instanceof ApiError) return screen.render(heading('Summary'), form, problemPanel(answers));
-    const [summary, parts] = answers;
-    const charts = chartsOf(parts, values);
-    screen.render(
-      heading('Summary'),
-      form,
-      figures(summary, values),
-      chartsSection(parts, charts, values),
-      groupsSection(summary, values),
-    );
-    drawCharts(charts, screen.signal);
-  });
+  screen.keepFresh(
+    isOver || isLong || contextOfGroup(by) !== null ? LONG_INTERVAL : SHORT_INTERVAL,
+    async (signal) => {
+      const form = filterForm('summary', summaryFilters(await knownNames(), values), values);
+      const answers = await Promise.all([
+        get('/summary', { query: { ...filters, by, limit: 500 }, signal }),
+        get('/summary', { query: { ...filters, buckets: BUCKETS }, signal }),
+      ]).catch(problemWith('request-invalid'));
+      // Instead of the figures of the filters before.
+      if (answers instanceof ApiError) return screen.render(heading('Summary'), form, problemPanel(answers));
+      const [summary, parts] = answers;
+      const charts = chartsOf(parts, values);
+      screen.render(
+        heading('Summary'),
+        form,
+        figures(summary, values),
+        chartsSection(parts, charts, values),
+        groupsSection(summary, values),
+      );
+      drawCharts(charts, screen.signal);
+    },
+  );
 }
 
 /** @param {Summary} parts @param {FilterValues} values */

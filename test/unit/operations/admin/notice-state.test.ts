@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   afterDelivery,
-  afterLook,
   CLOSE_AFTER,
   dueEvent,
   OPEN_AFTER,
   type TrackedIssues,
+  updateTracked,
 } from '../../../../src/operations/admin/notice-state.js';
 import { issueOf } from '../../../../src/operations/issues/issue-kinds.js';
 import type { Issue } from '../../../../src/operations/issues/issues.js';
@@ -25,7 +25,7 @@ function timeline(seen: (second: number) => readonly Issue[], seconds: number, w
   let state: TrackedIssues = {};
   for (let second = 0; second <= seconds; second += 15) {
     const now = START + second * 1000;
-    state = afterLook(state, { issues: seen(second), whole: whole(second) }, now);
+    state = updateTracked(state, { issues: seen(second), whole: whole(second) }, now);
     for (const known of Object.values(state)) {
       const event = dueEvent(known, 'file:/data', now);
       if (event === null) continue;
@@ -74,7 +74,7 @@ describe('notices of health', () => {
   });
 
   const look = (state: TrackedIssues, at: number, ...issues: Issue[]) =>
-    afterLook(state, { issues, whole: true }, START + at);
+    updateTracked(state, { issues, whole: true }, START + at);
   const due = (state: TrackedIssues, at: number) => {
     const [known] = Object.values(state);
     return known === undefined ? null : dueEvent(known, 'file:/data', START + at);

@@ -6,7 +6,11 @@ import { type VerdictFacts, verdictOf } from '../../../../src/operations/health/
 import { describeIssue, issueName } from '../../../../src/operations/issues/describe-issue.js';
 import { ISSUE_CODES, ISSUES, issueOf } from '../../../../src/operations/issues/issue-kinds.js';
 import type { IssueCode, IssueLevel, IssueParams, Topic } from '../../../../src/operations/issues/issues.js';
-import { goodNews, headlineOf, notCovered } from '../../../../src/operations/issues/verdict-words.js';
+import {
+  headlineOf,
+  notCovered,
+  textWithoutIssues,
+} from '../../../../src/operations/issues/verdict-words.js';
 
 const INDEX = { since: '2026-11-13T12:00:00.000Z', until: '2026-11-20T11:59:59.000Z', missing: [] };
 
@@ -500,7 +504,7 @@ describe('the verdict', () => {
   it('is that all is well only when everything was looked at', () => {
     const verdict = verdictOf(WELL, NOW);
     expect(verdict).toEqual({ level: 'ok', index: INDEX, unseen: [], issues: [] });
-    expect([headlineOf(verdict), goodNews(verdict, 1900, String)]).toEqual([
+    expect([headlineOf(verdict), textWithoutIssues(verdict, 1900, String)]).toEqual([
       'All is well',
       '1,900 deliveries in the last 24 hours, no job is failing.',
     ]);
@@ -554,12 +558,12 @@ describe('the verdict', () => {
   ])('claims no more than was looked at: %s', (_, overrides, unseen, coverage, level) => {
     const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
     expect(verdict).toMatchObject({ level, unseen, issues: [] });
-    expect(headlineOf(verdict)).toBe(level === 'ok' ? 'No issue seen' : 'Not everything is known');
-    expect(goodNews(verdict, 7, String)).toMatch(/no failing job was found in what was looked at/);
+    expect(headlineOf(verdict)).toBe(level === 'ok' ? 'No issue found' : 'Not everything is known');
+    expect(textWithoutIssues(verdict, 7, String)).toMatch(/no failing job was found in what was read/);
     const period = overrides.index?.since ? `since ${overrides.index.since}` : 'in the last 24 hours';
-    expect(goodNews(verdict, 7, String)).toContain(`7 deliveries ${period}, `);
-    expect(goodNews(verdict, 0, String)).toBe(`No delivery ${period} was found.`);
-    expect(goodNews(verdict, null, String)).toBe('The deliveries could not be counted.');
+    expect(textWithoutIssues(verdict, 7, String)).toContain(`7 deliveries ${period}, `);
+    expect(textWithoutIssues(verdict, 0, String)).toBe(`No delivery ${period} was found.`);
+    expect(textWithoutIssues(verdict, null, String)).toBe('The deliveries could not be counted.');
     expect(notCovered(verdict, String)).toMatch(coverage);
   });
 

@@ -36,7 +36,7 @@ describe('the body of an event', () => {
       text: ':rotating_light: Act now: The store cannot be written: &lt;b&gt; &amp; "full". Free space. (s3://transcripts)',
     });
     const warning: ReceiverEvent = { ...OPENED, data: { ...NOTICE, level: 'warning' } };
-    expect(textOf(warning).text).toMatch(/^:warning: Look at this: /);
+    expect(textOf(warning).text).toMatch(/^:warning: Needs attention: /);
     const closed: ReceiverEvent = { ...BASE, type: 'transcript-receiver.health.closed.v1', data: NOTICE };
     expect(textOf(closed).text).toMatch(/^:white_check_mark: Over: The store/);
     const test: ReceiverEvent = { ...BASE, type: 'transcript-receiver.test.v1', data: { text: 'A test.' } };

@@ -38,7 +38,12 @@ const MEMBERS = {
 };
 
 /** Issues that say why figures are unknown: the tiles do not repeat it. @type {ReadonlySet<string>} */
-const SAID_ABOVE = new Set(['store-not-writable', 'store-unreadable', 'ledger-unreadable', 'ledger-loading']);
+const EXPLAINED_IN_BANNER = new Set([
+  'store-not-writable',
+  'store-unreadable',
+  'ledger-unreadable',
+  'ledger-loading',
+]);
 
 /** @param {Facts} facts @param {Pick<Health, 'verdict' | 'unknown'>} health @param {number} now @returns {Tile} */
 function tileOf({ isNeutral = false, action, ...facts }, { verdict, unknown }, now) {
@@ -52,8 +57,8 @@ function tileOf({ isNeutral = false, action, ...facts }, { verdict, unknown }, n
   const member = MEMBERS[id];
   const why = member && unknown[member];
   if (why !== undefined) {
-    const isSaid = verdict.issues.some(({ code }) => SAID_ABOVE.has(code));
-    const details = isSaid ? [] : whyUnknown(why, now);
+    const isExplained = verdict.issues.some(({ code }) => EXPLAINED_IN_BANNER.has(code));
+    const details = isExplained ? [] : whyUnknown(why, now);
     return { id, title, tone: 'neutral', word: 'Unknown', figure: '–', details, action: meaning };
   }
   return { ...facts, tone: isNeutral ? 'neutral' : 'good', action: action ?? meaning };

@@ -5,7 +5,7 @@ import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
 import { describeIssue } from '../../vendor/issues/describe-issue.js';
-import { goodNews, headlineOf, notCovered } from '../../vendor/issues/verdict-words.js';
+import { headlineOf, notCovered, textWithoutIssues } from '../../vendor/issues/verdict-words.js';
 
 /** @import { Health, Issue, Topic } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
@@ -46,7 +46,9 @@ export function verdictBanner(health, lastSeenAt) {
 function sentence({ verdict, last24h }, lastSeenAt) {
   const [first] = verdict.issues;
   const news =
-    first === undefined ? goodNews(verdict, last24h?.lines ?? null, clock) : describeIssue(first, clock).text;
+    first === undefined
+      ? textWithoutIssues(verdict, last24h?.lines ?? null, clock)
+      : describeIssue(first, clock).text;
   if (lastSeenAt !== null)
     return `At that time: ${headlineOf(verdict)}. ${news} The current state is unknown.`;
   return first === undefined ? news : null;

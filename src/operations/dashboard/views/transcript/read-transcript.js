@@ -14,7 +14,7 @@
  */
 
 /** Words below this confidence are marked. */
-const SURE = 0.6;
+const MIN_CONFIDENCE = 0.6;
 /** Without speakers a turn ends after the sentence in which it reaches this many words. */
 const PARAGRAPH = 45;
 
@@ -66,7 +66,7 @@ function turnsOf(results, delimiter) {
 
 /** @param {JsonResult} result @param {Alternative} best @param {string} before @returns {Word} */
 function wordOf(result, { content, confidence }, before) {
-  const sure = !(result.type === 'word' && numberOr(confidence, 1) < SURE);
+  const sure = !(result.type === 'word' && numberOr(confidence, 1) < MIN_CONFIDENCE);
   return { before, text: String(content), sure };
 }
 

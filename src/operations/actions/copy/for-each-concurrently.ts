@@ -2,7 +2,7 @@
  * Works on the entries of a listing with bounded concurrency, and reads no further ahead. Rejects with the first error of the listing or of
  * the work, once all started work has ended.
  */
-export async function eachAtOnce<T>(
+export async function forEachConcurrently<T>(
   entries: AsyncIterable<T>,
   concurrency: number,
   work: (entry: T) => Promise<void>,

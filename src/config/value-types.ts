@@ -50,8 +50,8 @@ export function count(min: number, max: number) {
 
 export function flag() {
   return leaf('true or false', (input) => {
-    if (typeof input === 'boolean') return input;
-    return input === 'true' ? true : input === 'false' ? false : undefined;
+    if (input === true || input === 'true') return true;
+    return input === false || input === 'false' ? false : undefined;
   });
 }
 

@@ -10,16 +10,15 @@ export function createAttemptRows(database: DatabaseSync, positions: Pick<Positi
     'INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)',
   );
 
-  function placeOf(line: string | null): readonly [run: number | null, number: number | null] {
-    const place = line === null ? null : parseSegmentKey(line);
-    if (place === null) return [null, null];
-    return [positions.runOf({ ...place, hour: startOfHour(place.hour) }), place.number];
+  function positionOf(line: string | null): readonly [run: number | null, number: number | null] {
+    const segment = line === null ? null : parseSegmentKey(line);
+    if (segment === null) return [null, null];
+    return [positions.runOf({ ...segment, hour: startOfHour(segment.hour) }), segment.number];
   }
 
   return {
     add(id: number, subscriber: string, attempt: SentAttempt): void {
       const { event, jobId, source, type, at, status, error, ended, durationMs, line } = attempt;
-      const rank = ended === null ? 0 : ended === 'delivered' ? 2 : 1;
       insert.run(
         id,
         subscriber,
@@ -33,9 +32,15 @@ export function createAttemptRows(database: DatabaseSync, positions: Pick<Positi
         attempt.attempt,
         ended,
         durationMs,
-        ...placeOf(line),
-        rank,
+        ...positionOf(line),
+        rankOf(ended),
       );
     },
   };
+}
+
+/** Rank of an attempt among those of its event: the highest one decides the outcome. */
+function rankOf(ended: SentAttempt['ended']): number {
+  if (ended === null) return 0;
+  return ended === 'delivered' ? 2 : 1;
 }

@@ -73,7 +73,7 @@ export async function findSummary(
   const question = {
     ...sumQueryOf(query, range),
     parts: aligned?.parts ?? { ...WHOLE, begin: range.since },
-    by: timeParts(by ?? '', range) ?? (by as NamedGroup | null),
+    by: by === 'hour' || by === 'day' ? timeParts(by, range) : (by as NamedGroup | null),
     limit,
     refusals: refusals ?? [],
     lastSince: now - LAST_WITHIN,
@@ -167,9 +167,8 @@ async function refusalsOf(query: SummaryQuery, range: TimeRange): Promise<readon
 }
 
 /** Hours or days of a range, aligned to UTC; the first and the last may be cut. */
-function timeParts(by: string, { since, until }: TimeRange): Parts | null {
-  const width = by === 'hour' ? HOUR : by === 'day' ? 24 * HOUR : null;
-  if (width === null) return null;
+function timeParts(by: 'hour' | 'day', { since, until }: TimeRange): Parts {
+  const width = by === 'hour' ? HOUR : 24 * HOUR;
   const begin = Math.floor(since / width) * width;
   const count = Math.ceil((until - begin) / width);
   if (count <= MAX_GROUPS) return { begin, width, count };

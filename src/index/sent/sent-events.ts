@@ -54,14 +54,17 @@ export interface EventQuery {
 /** Events of a subscriber that were tried, newest first. */
 export function findEvents({ database }: ReadableIndex, query: EventQuery): IndexedEvent[] {
   const { conditions, values } = conditionsOf(query);
-  // Most events are delivered; other outcomes are rare.
-  const isRare = query.outcome !== undefined && query.outcome !== 'delivered';
-  const by = query.job !== undefined ? 'job' : isRare ? 'end' : 'time';
   const rows = database.prepare(
-    `SELECT ${COLUMNS} FROM attempts a INDEXED BY attempts_by_${by} WHERE decides AND ${conditions.join(' AND ')}
+    `SELECT ${COLUMNS} FROM attempts a INDEXED BY ${indexFor(query)} WHERE decides AND ${conditions.join(' AND ')}
      ORDER BY at DESC, event DESC LIMIT ?`,
   );
   return rows.all(...values, query.limit) as unknown as IndexedEvent[];
+}
+
+function indexFor({ job, outcome }: EventQuery): string {
+  if (job !== undefined) return 'attempts_by_job';
+  // Most events are delivered; other outcomes are rare.
+  return outcome === undefined || outcome === 'delivered' ? 'attempts_by_time' : 'attempts_by_end';
 }
 
 function conditionsOf({ subscriber, job, outcome, source, scope, since, until, before }: EventQuery) {

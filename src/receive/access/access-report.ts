@@ -108,34 +108,29 @@ function addressReport(
     seen.header === 'ignored' && seen.peer !== null
       ? `; X-Forwarded-For was ignored, because the peer ${seen.peer} is not in receiver.trustedProxies`
       : '';
+  const gate = 'address';
   if (clientIp === null) {
-    return {
-      gate: 'address',
-      passed: allowMode === 'report',
-      detail: `the client address cannot be read${ignored}`,
-      toPass:
-        seen.peer === null
-          ? 'give the IP address of the peer of the connection, without a port: every real request has one'
-          : 'the trusted proxy has to put a plain IP address into X-Forwarded-For',
-    };
+    const detail = `the client address cannot be read${ignored}`;
+    return { gate, passed: allowMode === 'report', detail, toPass: unreadableRemedy(seen) };
   }
   if (rule !== null) {
-    return {
-      gate: 'address',
-      passed: true,
-      detail: `${clientIp} is admitted by ${rule}${ignored}`,
-      toPass: null,
-    };
+    return { gate, passed: true, detail: `${clientIp} is admitted by ${rule}${ignored}`, toPass: null };
   }
   const nearest = nearestRange(clientIp, ranges);
   const near = nearest === null ? '' : `; the nearest entry is ${nearest.entry} (${nearest.cidr})`;
   const reported = wouldRefuse === null ? '' : ', but allowMode is report, so it passes';
   return {
-    gate: 'address',
+    gate,
     passed: wouldRefuse !== null,
     detail: `${clientIp} is not in sources.${name}.allow (${allow.join(', ') || 'empty'})${reported}${near}${ignored}`,
     toPass: addressRemedy(name, allow, { clientIp, region, seen }),
   };
+}
+
+function unreadableRemedy({ peer }: ForwardedFor): string {
+  return peer === null
+    ? 'give the IP address of the peer of the connection, without a port: every real request has one'
+    : 'the trusted proxy has to put a plain IP address into X-Forwarded-For';
 }
 
 function addressRemedy(

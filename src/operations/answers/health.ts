@@ -21,7 +21,7 @@ const verdictSchema = z
       .describe("what was not looked at; deliveries: the index lacks some of the service's retention"),
     issues: z.array(issueSchema).describe('the worst first'),
   })
-  .meta({ id: 'Verdict', description: 'Is all well? Never claims more than was looked at' });
+  .meta({ id: 'Verdict', description: 'The verdict of health; it never claims more than was checked' });
 
 const reconcileFiguresSchema = z
   .strictObject({
@@ -33,7 +33,7 @@ const reconcileFiguresSchema = z
     missing: count.describe(
       'jobs that should be here and are not: unrecoverable, failed; a later run that found more of them counts',
     ),
-    withoutFailure: count.describe('those missing jobs that the ledger has no failure of'),
+    withoutFailure: count.describe('missing jobs without a failure in the ledger'),
     isWhole: z.boolean().describe('the figures are of a complete run; otherwise they are lower bounds'),
     ignored: count.describe('jobs of the account whose callback URLs lead to no source here'),
     faults: z
@@ -67,7 +67,7 @@ const verifyFiguresSchema = z
     refetch: z
       .array(z.string())
       .describe('jobs with missing artefacts that the service may still have, at most 100'),
-    faults: z.array(z.string()).describe('what kept the last run from looking everywhere'),
+    faults: z.array(z.string()).describe('why the last run was incomplete'),
   })
   .meta({
     id: 'VerifyFigures',
@@ -108,7 +108,7 @@ export type Names = Answer<typeof namesSchema>;
 
 const callbacksSchema = z
   .strictObject({
-    since: instant.describe('from here on they were counted: an hour, or less where the index has less'),
+    since: instant.describe('begin of the counted period: an hour ago, or later if the index begins later'),
     accepted: count,
     rejected: count.describe(
       'jobs whose callback was rejected, and unauthenticated requests that are most likely the service’s',
@@ -117,7 +117,7 @@ const callbacksSchema = z
     missed: z
       .strictObject({
         since: instant,
-        jobs: count.describe('all jobs of the time'),
+        jobs: count.describe('all jobs of that period'),
         missed: count.describe('those whose results recovery had to fetch'),
       })
       .describe('of the last day, or less where the index reaches back less'),
@@ -126,7 +126,9 @@ const callbacksSchema = z
 
 const unknownSchema = z.strictObject({
   reason: z.string(),
-  since: instant.nullable().describe('when the ledger was last read; null when it still is, or never was'),
+  since: instant
+    .nullable()
+    .describe('when the ledger was last read; null while it is still being read, and if it never was'),
 });
 
 export const healthSchema = z
@@ -141,7 +143,9 @@ export const healthSchema = z
       location: z.string(),
       writable: z.boolean(),
       reason: z.string().nullable(),
-      condition: conditionSchema.nullable().describe('what the reason says of the whole store'),
+      condition: conditionSchema
+        .nullable()
+        .describe('condition of the whole store, where the reason shows one'),
       latencyMs: amount.nullable(),
       lastSuccessAt: instant.nullable(),
     }),
@@ -211,7 +215,9 @@ export const healthSchema = z
         .enum(['store', 'index'])
         .nullable()
         .describe('what failed: a call of the store, or of the index, such as on a full disk'),
-      condition: conditionSchema.nullable().describe('what the error says of the whole store'),
+      condition: conditionSchema
+        .nullable()
+        .describe('condition of the whole store, where the error shows one'),
     }),
   })
   .meta({ id: 'Health' });

@@ -4,8 +4,8 @@ import { count, instant } from './values.js';
 /** Extent of the index of the ledger, the same in every answer. */
 export const indexExtentSchema = z
   .strictObject({
-    since: instant.nullable().describe('null: from the beginning of the ledger on'),
-    until: instant.nullable().describe('null while nothing was read yet'),
+    since: instant.nullable().describe('null: from the beginning of the ledger'),
+    until: instant.nullable().describe('null until something was read'),
     missing: z
       .array(
         z.strictObject({

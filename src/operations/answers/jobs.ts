@@ -54,7 +54,7 @@ export const jobSchema = z
           kind: z.enum(ITEM_KINDS),
           size: count,
           sha256: z.string(),
-          storedAt: instant.describe('of the line that says it was stored'),
+          storedAt: instant.describe('of the line that records it'),
         }),
       )
       .describe(
@@ -94,7 +94,7 @@ export const jobMatchesSchema = z
         outcome: z.string().describe('of the same line'),
       }),
     ),
-    more: z.boolean().describe('as many as are listed were found: others may match as well'),
+    more: z.boolean().describe('the limit was reached: more jobs may match'),
     index: indexExtentSchema,
   })
   .meta({ id: 'JobMatches' });

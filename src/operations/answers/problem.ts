@@ -6,7 +6,7 @@ export const problemSchema = z
     type: z.string(),
     title: z.string(),
     status: z.int(),
-    code: z.enum(PROBLEM_CODES).describe('stable; new codes may come'),
+    code: z.enum(PROBLEM_CODES).describe('stable; new codes may be added'),
     detail: z.string(),
   })
   .meta({

@@ -77,7 +77,7 @@ export const quarantinedBodyViewSchema = z
         z.strictObject({ ok: z.literal(true), items: z.array(z.enum(ITEM_KINDS)) }),
         z.strictObject({ ok: z.literal(false), reason: z.string(), detail: z.string() }),
       ])
-      .describe("what today's decoder and configuration make of the body"),
+      .describe('the body as the current program and configuration decode it'),
   })
   .meta({ ...OPEN, id: 'QuarantinedBodyView' });
 export type QuarantinedBodyView = Answer<typeof quarantinedBodyViewSchema>;

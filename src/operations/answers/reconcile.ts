@@ -29,7 +29,7 @@ export const reconcileStateSchema = z
         ),
         faults: z
           .array(z.strictObject({ region: z.string().nullable(), reason: z.string() }))
-          .describe('what kept the run from seeing everything'),
+          .describe('why the run was incomplete'),
       })
       .nullable()
       .describe('the last run of this replica since its start; GET /health has the last complete one of all'),

@@ -31,7 +31,7 @@ const REPLAY = {
       outcome: z.string().optional(),
       context: z.string().optional(),
       cause: z.string().optional(),
-      sources: z.array(z.string()).optional().describe('those of the token that ordered it'),
+      sources: z.array(z.string()).optional().describe('those of the token that started it'),
     })
     .describe('what was ordered'),
   owner: z.string().describe('replica that runs it, or ran it last'),
@@ -61,7 +61,7 @@ export type ReplayInFull = Answer<typeof replayInFullSchema>;
 
 export const replayPreviewSchema = z
   .strictObject({
-    count: count.describe('items that would be worked on'),
+    count: count.describe('items that the replay would process'),
     bytes: count,
     jobs: z.array(z.string()).describe('the first 100'),
   })

@@ -37,7 +37,7 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
       right: 'view',
       isUrgent: true,
       tag: 'Health',
-      summary: 'Is all well?',
+      summary: 'The verdict of health, with its issues and figures',
       answers: { 200: healthSchema },
       async handle({ access: { scope } }) {
         await services.fresh();
@@ -51,7 +51,7 @@ export function healthRoutes(services: AdminServices): AdminRoute[] {
       isUrgent: true,
       tag: 'Health',
       summary:
-        'Names that filters take: configured sources and regions, known statuses, outcomes and origins',
+        'Names that filters accept: configured sources and regions, known statuses, outcomes and origins',
       answers: { 200: namesSchema },
       async handle({ access: { scope } }) {
         const subscribers = services.subscriberNames(scope);

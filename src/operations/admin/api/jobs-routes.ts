@@ -59,7 +59,7 @@ export function jobsRoutes(services: AdminServices): AdminRoute[] {
       path: '/jobs/:id/artefacts/*path',
       right: 'read',
       tag: 'Jobs',
-      summary: 'Download an artefact; ranges and If-None-Match are understood',
+      summary: 'Download an artefact; supports ranges and If-None-Match',
       params: JOB,
       query: {
         ticket: z.string().optional().describe('in place of the token, from POST /jobs/{id}/ticket'),

@@ -54,7 +54,7 @@ export function quarantineRoutes({
       path: '/quarantine/:id',
       right: 'read',
       tag: 'Quarantine',
-      summary: "One body: its request, its beginning, and whether today's decoder takes it",
+      summary: 'One body: its request, its beginning, and whether the current decoder accepts it',
       answers: { 200: quarantinedBodyViewSchema },
       problems: ['not-found'],
       async handle({ params: { id = '' }, access, peer }) {

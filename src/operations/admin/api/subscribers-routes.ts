@@ -38,7 +38,7 @@ export function subscribersRoutes({
       path: '/subscribers',
       right: 'view',
       tag: 'Subscribers',
-      summary: 'The subscribers, and how far each is',
+      summary: 'The subscribers, with the progress of each',
       answers: { 200: subscribersSchema },
       async handle({ access: { scope }, signal }) {
         const list = await subscribers(scope, signal);
@@ -50,7 +50,7 @@ export function subscribersRoutes({
       path: '/subscribers/:id/events',
       right: 'view',
       tag: 'Subscribers',
-      summary: 'Events that were tried, and what became of each; newest first',
+      summary: 'Attempted events with their outcome, newest first',
       query: {
         ...page(50),
         job: jobFilter,
@@ -91,7 +91,7 @@ export function subscribersRoutes({
       path: '/subscribers/:id/test',
       right: 'repair',
       tag: 'Subscribers',
-      summary: 'Send a test event now, and say what the address answers',
+      summary: 'Send a test event now, and return the response of the address',
       answers: { 200: testedSchema },
       problems: ['not-found'],
       async handle({ params: { id: name = '' }, access: { scope } }) {

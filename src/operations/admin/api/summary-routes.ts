@@ -14,7 +14,7 @@ export function summaryRoutes({ view, fresh, facts, refusalCounts, names }: Admi
       path: '/summary',
       right: 'view',
       tag: 'Deliveries',
-      summary: 'Figures of the deliveries of any time: in parts for charts, and grouped',
+      summary: 'Figures of the deliveries of a time range: in parts for charts, and grouped',
       query: {
         since: instantInput
           .optional()

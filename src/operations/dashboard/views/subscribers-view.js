@@ -19,7 +19,7 @@ import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 /** @import { Tone } from '../lib/elements/status.js' */
 
 /**
- * The subscribers, how far each is, and the events that could not be sent.
+ * The subscribers, the progress of each, and the events that could not be sent.
  * @param {Screen} screen
  */
 export function subscribersView(screen) {

@@ -40,7 +40,7 @@ export function importRoutes(services: AdminServices): AdminRoute[] {
       path: '/jobs/:id/artefacts',
       right: 'repair',
       tag: 'Jobs',
-      summary: 'Import files; nothing is kept unless the whole form is taken',
+      summary: 'Import files; nothing is stored unless the whole form is accepted',
       params: JOB,
       form: importForm,
       answers: { 200: takenSchema },

@@ -26,7 +26,7 @@ export function reconcileRoutes({ reconciling, service, ledger, self }: AdminSer
       path: '/reconcile',
       right: 'view',
       tag: 'Jobs',
-      summary: 'The run of reconcile that is under way in this replica, and its last one',
+      summary: 'The current run of reconcile in this replica, and its last one',
       answers: { 200: reconcileStateSchema },
       problems: ['scope-exceeded'],
       async handle({ access: { scope } }) {
@@ -39,7 +39,7 @@ export function reconcileRoutes({ reconciling, service, ledger, self }: AdminSer
       path: '/reconcile',
       right: 'repair',
       tag: 'Jobs',
-      summary: 'Begin a run of reconcile in this replica',
+      summary: 'Start a run of reconcile in this replica',
       body: orderBody,
       answers: { 202: reconcileStateSchema },
       problems: ['scope-exceeded', 'conflict'],

@@ -109,7 +109,7 @@ export function replaysRoutes({ replays, fresh, names, view }: AdminServices): A
       path: '/replays/:id',
       right: 'view',
       tag: 'Replays',
-      summary: 'How far a replay got, and the first items that failed',
+      summary: 'The progress of a replay, and the first items that failed',
       answers: { 200: replayInFullSchema },
       problems: ['not-found'],
       async handle({ params: { id = '' }, access: { scope } }) {
@@ -121,7 +121,7 @@ export function replaysRoutes({ replays, fresh, names, view }: AdminServices): A
       path: '/replays/:id',
       right: 'repair',
       tag: 'Replays',
-      summary: 'Cancel a replay; what is done stays done',
+      summary: 'Cancel a replay; processed items stay as they are',
       query: REASON_QUERY,
       body: reasonBody,
       answers: { 200: replayInFullSchema },

@@ -1,6 +1,6 @@
 /**
- * How an event ended: it was delivered, the answer was final (410), it failed for 24 hours, it failed in a replay and is older than the
- * subscription, or it was dropped because its job was erased or its ledger line is gone.
+ * How an event ended: it was delivered, the answer was final (410), it failed for 24 hours, it failed in a replay, which tries it once, or
+ * it was dropped because its job was erased or its ledger line is gone. A sender may retry an event that failed in a replay.
  */
 export const EVENT_ENDS = ['delivered', 'rejected', 'expired', 'failed', 'dropped'] as const;
 export type EventEnd = (typeof EVENT_ENDS)[number];

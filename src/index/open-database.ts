@@ -5,7 +5,7 @@ import { CLASS_FIELDS } from './line-classes.js';
 import { SCHEMA } from './schema.js';
 
 /** Version of the rows: incremented when the same lines produce different rows. */
-const LAYOUT = 4;
+const LAYOUT = 5;
 
 /**
  * Opens the index of a store. A file that is damaged, or has another layout or store, is replaced. Throws when the disk is full or

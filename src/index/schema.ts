@@ -70,7 +70,8 @@ export const SCHEMA = `
     lines INTEGER NOT NULL, bytes INTEGER NOT NULL, longest REAL NOT NULL, PRIMARY KEY (width, start, class, bucket)) WITHOUT ROWID;
 
   -- Attempts to send events; id as that of a line. run, number: segment of the event's own line, for a first attempt; rank: what ended the
-  -- event stands until it is delivered; decides: the attempt that says what became of its event.
+  -- event stands until it is delivered, a failed replay only without other attempts; decides: the attempt that says what became of its
+  -- event.
   CREATE TABLE attempts (id INTEGER PRIMARY KEY, subscriber TEXT NOT NULL, event TEXT NOT NULL, job TEXT NOT NULL, source TEXT,
     type TEXT NOT NULL, at INTEGER NOT NULL, status INTEGER, error TEXT, attempt INTEGER NOT NULL, ended TEXT, duration INTEGER NOT NULL,
     run INTEGER, number INTEGER, rank INTEGER NOT NULL, decides INTEGER NOT NULL);

@@ -61,18 +61,16 @@ export function createOutbox(options: OutboxOptions) {
   async function keepUnsent(
     subscriber: string,
     event: JobEvent,
-    result: SendResult,
-  ): Promise<'failed' | null> {
-    const { at, status, error, answer } = result;
+    { at, status, error, answer }: SendResult,
+  ): Promise<void> {
     const state = await createOutboxStore(store, subscriber).read();
-    if (state !== null && event.time >= state.since) return null;
-    if ((await readDeadEvent(store, subscriber, event.id)) !== null) return null;
+    if (state !== null && event.time >= state.since) return;
+    if ((await readDeadEvent(store, subscriber, event.id)) !== null) return;
     const history = [{ at, status, error, ...(answer !== undefined && { answer }) }];
     const times = { endedAt: at, firstTriedAt: at, attempts: 1, history };
     const dead: DeadEvent = { v: 1, subscriber, event, reason: 'failed', ...times };
     await keepDeadEvent(store, dead);
     options.observer.events(subscriber).dead(dead);
-    return 'failed';
   }
 
   /** Sends a job's event once, and records it as a first attempt. */
@@ -80,9 +78,10 @@ export function createOutbox(options: OutboxOptions) {
     const { durationMs, ...result } = await sendTimed(endpointOf(name), event, signal);
     if (isAborted(result)) return result;
     const { at, status, error, delivered } = result;
-    const ended = delivered ? ('delivered' as const) : await keepUnsent(name, event, result);
-    const attempt = { at, status, error, attempt: 1, ended, durationMs, line: null };
+    const ended = delivered ? 'delivered' : 'failed';
+    const attempt = { at, status, error, attempt: 1, ended, durationMs, line: null } as const;
     sentLogOf(name).record({ ...sentFields(event), ...attempt });
+    if (!delivered) await keepUnsent(name, event, result);
     return result;
   }
 

@@ -39,8 +39,12 @@ export function createAttemptRows(database: DatabaseSync, positions: Pick<Positi
   };
 }
 
-/** Rank of an attempt among those of its event: the highest one decides the outcome. */
+/**
+ * Rank of an attempt among those of its event: the highest one decides the outcome. A replay that failed ends nothing, and comes after the
+ * attempts of the sender.
+ */
 function rankOf(ended: SentAttempt['ended']): number {
+  if (ended === 'failed') return -1;
   if (ended === null) return 0;
   return ended === 'delivered' ? 2 : 1;
 }

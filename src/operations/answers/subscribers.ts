@@ -116,7 +116,7 @@ const SENT_OUTCOMES = [...EVENT_ENDS, 'waiting'] as const;
 export const sentOutcome = z
   .enum(SENT_OUTCOMES)
   .describe(
-    'delivered; rejected: 410; expired: it failed for 24 hours; failed: in a replay, and it is older than the subscription; dropped: its job was erased before; waiting: it is tried again',
+    'delivered; rejected: 410; expired: it failed for 24 hours; failed: in a replay, which tried it once; dropped: its job was erased before; waiting: it is tried again',
   );
 
 export const toldEventSchema = z

@@ -9,7 +9,7 @@ import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { DrawnQuery } from './expect-answers.js';
 import { FIRST, type Placed, type PlacedAttempt } from './indexed-ledger.js';
 
-const RANKS = { delivered: 2, rejected: 1, expired: 1, failed: 1, dropped: 1 };
+const RANKS = { delivered: 2, rejected: 1, expired: 1, failed: -1, dropped: 1 };
 
 function groupsOf<T, Key>(entries: readonly T[], keyOf: (entry: T) => Key): Map<Key, T[]> {
   const groups = new Map<Key, T[]>();

@@ -1,12 +1,11 @@
 import { isErased } from '../archive/erasure/erasure.js';
-import type { Erasures } from '../archive/erasure/erasures.js';
 import type { Config } from '../config/config.js';
 import { proxies } from '../config/load/environment.js';
 import type { Logger } from '../observe/logger.js';
 import type { OutboxMetrics } from '../observe/metrics/outbox-metrics.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { diagnose } from '../store/store-condition.js';
-import { createOutbox, type Outbox } from '../subscribers/outbox.js';
+import { createOutbox, type Outbox, type OutboxOptions } from '../subscribers/outbox.js';
 import type { OutboxObserver } from '../subscribers/outbox-observer.js';
 import type { OutboxTimes } from '../subscribers/subscriber-run.js';
 import type { StoreFailureLog } from './store/store-failure-log.js';
@@ -18,7 +17,7 @@ const STOP_MARGIN = 3_000;
 export function openOutbox(
   config: Config,
   store: ObjectStore,
-  erasures: Pick<Erasures, 'has'>,
+  facts: Pick<OutboxOptions, 'isErased' | 'isRecorded'>,
   metrics: OutboxMetrics,
   log: Logger,
   failures: StoreFailureLog,
@@ -26,7 +25,7 @@ export function openOutbox(
 ): Outbox {
   return createOutbox({
     store,
-    isErased: erasures.has,
+    ...facts,
     subscribers: config.subscribers,
     proxies: proxies(),
     times,

@@ -11,16 +11,25 @@ import type { JobEvent } from './receiver-event.js';
 /** Ids kept for deduplication; a repetition of an older one is announced again, with the same id and content. */
 const REMEMBERED = 10_000;
 
+/** Whether a delivery certainly has a ledger line that announces what it stored; false where that is not known. Never rejects. */
+export type IsRecorded = (delivery: LedgerLine) => Promise<boolean>;
+
+const notKnown: IsRecorded = async () => false;
+
 /**
  * Makes the events of ledger lines. The id of an event is that of the delivery that stored the artefacts.
  *
  * A process can die after it stored the artefacts of a delivery and before it wrote the ledger line. Then only the lines of repeated
  * deliveries record them. Their events are made as the first delivery would have made them, so that artefacts never have two ids, nor an
- * id two contents.
+ * id two contents. Where the first delivery has a line, that alone announces it: a repetition may have fewer items.
  *
  * @param since milliseconds since the epoch: no events for artefacts stored before it
  */
-export function createAnnouncements(store: Pick<ObjectStore, 'head' | 'location' | 'read'>, since: number) {
+export function createAnnouncements(
+  store: Pick<ObjectStore, 'head' | 'location' | 'read'>,
+  since: number,
+  isRecorded: IsRecorded = notKnown,
+) {
   const announced = new Set<string>();
 
   function remember(id: string): void {
@@ -30,14 +39,21 @@ export function createAnnouncements(store: Pick<ObjectStore, 'head' | 'location'
   }
 
   async function eventsFor(line: LedgerLine): Promise<readonly JobEvent[]> {
-    if (isRepetition(line)) {
-      const creations = await creationsOf(store, line);
-      return creations
-        .filter(({ deliveryId }) => decodeTime(deliveryId) >= since && !announced.has(deliveryId))
-        .flatMap((creation) => eventOf(creation, store.location) ?? []);
-    }
+    if (isRepetition(line)) return eventsOfRepetition(line);
     const event = jobEventOf(line, store.location);
     return event === null || (await isAnnouncedByRecovery(store, line)) ? [] : [event];
+  }
+
+  async function eventsOfRepetition(line: LedgerLine): Promise<readonly JobEvent[]> {
+    const events: JobEvent[] = [];
+    for (const creation of await creationsOf(store, line)) {
+      const { deliveryId } = creation;
+      if (decodeTime(deliveryId) < since || announced.has(deliveryId)) continue;
+      const event = (await isRecorded(creation)) ? null : eventOf(creation, store.location);
+      if (event === null) remember(deliveryId);
+      else events.push(event);
+    }
+    return events;
   }
 
   return {

@@ -16,7 +16,7 @@ import type { SubscriberRunOptions } from './subscriber-run.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './subscriber-run.js';
 import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
 
-export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | 'stopWithin'> {
+export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | 'isRecorded' | 'stopWithin'> {
   readonly store: ObjectStore;
   readonly subscribers: Readonly<Record<string, Subscriber>>;
   /** Name of this replica. */

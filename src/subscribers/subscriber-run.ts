@@ -6,7 +6,7 @@ import { parseSegment } from '../ledger/parse-segment.js';
 import { retryingReads } from '../ledger/retrying-reads.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { createAnnouncements, recreateEvent } from './announcements.js';
+import { createAnnouncements, type IsRecorded, recreateEvent } from './announcements.js';
 import { createLedgerFollower } from './follow/ledger-follower.js';
 import type { SegmentLines } from './follow/lines-by-number.js';
 import { isWanted } from './job-event.js';
@@ -43,6 +43,7 @@ export interface SubscriberRunOptions {
   readonly sent: SentLog;
   /** Whether a job is erased. Rejects with `StoreError`. */
   readonly isErased: (jobId: string) => Promise<boolean>;
+  readonly isRecorded?: IsRecorded | undefined;
   readonly observer: SenderObserver;
   /** Called with a temporary error that delays the sender; it retries by itself. */
   readonly onError: (error: unknown, hour: string | null) => void;
@@ -69,10 +70,10 @@ export class SubscriberRun {
   #saved = '';
 
   constructor(options: SubscriberRunOptions, claimed: OutboxState) {
-    const { store, clock, onError } = options;
+    const { store, clock, onError, isRecorded } = options;
     this.#options = options;
     this.#claimed = claimed;
-    this.#announcements = createAnnouncements(store, Date.parse(claimed.since));
+    this.#announcements = createAnnouncements(store, Date.parse(claimed.since), isRecorded);
     this.#sender = this.#createSender();
     this.#follower = createLedgerFollower({
       store: retryingReads(store),

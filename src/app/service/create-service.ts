@@ -21,7 +21,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     subscribers: Object.keys(config.subscribers),
     version,
   });
-  const storage = await openStorage(options, metrics);
+  const storage = await openStorage(options, metrics, limits);
   const { parts, failures, storeHealth, outbox } = storage;
   const replica = new ReplicaState(storeHealth);
   const receiving = openReceiving({ config, limits, log, metrics, storage, replica });

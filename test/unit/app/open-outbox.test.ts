@@ -24,9 +24,9 @@ it('logs once for each subscriber, without a stack, that the store refuses its s
     destination: { write: (line: string) => void lines.push(JSON.parse(line)) },
   });
   const metrics = createMetrics({ sources: [], regions: [], subscribers: ['crm', 'archive'], version: '1' });
-  const erasures = { has: async () => false };
+  const facts = { isErased: async () => false };
   const failures = createStoreFailureLog(log);
-  const outbox = openOutbox(config, store, erasures, metrics.outbox, log, failures, FAST);
+  const outbox = openOutbox(config, store, facts, metrics.outbox, log, failures, FAST);
   outbox.start();
   await until(() => refused >= 10);
   await outbox.stop();

@@ -113,6 +113,19 @@ describe('a repetition of a delivery', () => {
     return store;
   }
 
+  it('announces nothing of a delivery whose line the ledger has, and asks once', async () => {
+    const store = await storeOf(stored);
+    const asked: string[] = [];
+    const isRecorded = async ({ deliveryId }: LedgerLine) => asked.push(deliveryId) > 0;
+    const { of } = createAnnouncements(store, 0, isRecorded);
+    const again = repetition();
+    // Of a notification that asks for fewer contents.
+    expect(await of({ ...again, items: again.items.slice(0, 1) })).toEqual([]);
+    expect(await of(again)).toEqual([]);
+    expect(asked).toEqual([stored.deliveryId]);
+    expect(await of(stored)).toHaveLength(1);
+  });
+
   it('announces it by its own id and content, whichever is read first, and whatever a sender remembers', async () => {
     const store = await storeOf(stored);
     const [own] = await createAnnouncements(store, 0).of(stored);

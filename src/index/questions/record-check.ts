@@ -1,0 +1,29 @@
+import { announcedEvent } from '../../domain/announced-event.js';
+import type { LedgerLine } from '../../domain/delivery.js';
+import { waitAtMost } from '../../lib/time/deadline.js';
+import { writeInstant } from '../../lib/time/instant.js';
+import type { LedgerView } from '../ledger-view.js';
+
+/** Milliseconds by which the clocks of a replica and of the store differ at most. */
+const CLOCKS = 15 * 60_000;
+
+/**
+ * Whether a delivery has a ledger line that announces what it stored; false where the index does not say it. Events must not wait for an
+ * index that is being built or cannot be read. Never rejects.
+ *
+ * @param within milliseconds in which new lines are read
+ */
+export function createRecordCheck(view: Pick<LedgerView, 'refresh' | 'lines'>, within: number) {
+  return async ({ deliveryId, jobId, receivedAt }: LedgerLine): Promise<boolean> => {
+    if (jobId === null) return false;
+    const since = writeInstant(Date.parse(receivedAt) - CLOCKS);
+    const announces = (line: LedgerLine) => line.deliveryId === deliveryId && announcedEvent(line) !== null;
+    try {
+      await waitAtMost(within, view.refresh());
+      for await (const lines of view.lines({ job: jobId, since })) if (lines.some(announces)) return true;
+    } catch {
+      // The index or the store fails.
+    }
+    return false;
+  };
+}

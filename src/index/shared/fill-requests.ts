@@ -24,7 +24,10 @@ const CHECK_WRITER_EVERY = 200;
  * @param path of the index
  * @param work rejects when the request failed
  */
-export function serveFillRequests(path: string, work: (ask: FillRequest) => Promise<void>): { stop(): void } {
+export function serveFillRequests(
+  path: string,
+  work: (request: FillRequest) => Promise<void>,
+): { stop(): void } {
   const folder = folderOf(path);
   let begun = new Set<string>();
   let isStopped = false;
@@ -82,10 +85,10 @@ export interface FillRequestOptions {
  */
 export async function requestFill(
   path: string,
-  ask: FillRequest,
-  { timeout: patience, isWriterAlive: isKept }: FillRequestOptions,
+  request: FillRequest,
+  { timeout, isWriterAlive }: FillRequestOptions,
 ): Promise<'done' | 'failed'> {
-  const file = join(folderOf(path), `${ask}-${randomUUID()}`);
+  const file = join(folderOf(path), `${request}-${randomUUID()}`);
   try {
     writeFileSync(file, REQUEST_CONTENT, { flag: 'wx', mode: 0o600 });
   } catch {
@@ -98,8 +101,8 @@ export async function requestFill(
       const size = statSync(file, { throwIfNoEntry: false })?.size;
       if (size === undefined) return 'done';
       if (size === 0) return 'failed';
-      if (waited % CHECK_WRITER_EVERY === 0 && !(await isKept())) throw lost('has ended');
-      if (waited >= patience) throw lost('does not answer');
+      if (waited % CHECK_WRITER_EVERY === 0 && !(await isWriterAlive())) throw lost('has ended');
+      if (waited >= timeout) throw lost('does not answer');
     }
   } finally {
     rmSync(file, { force: true });

@@ -16,9 +16,8 @@ const NEW_LINES_TIMEOUT = 15_000;
 export function createSharedFiller(path: string, index: IndexCalls, store: ObjectStore): IndexFiller {
   const isWriterAlive = () => index.call('isWriterAlive');
 
-  async function request(what: FillRequest, patience: number): Promise<void> {
-    if ((await requestFill(path, what, { timeout: patience, isWriterAlive: isWriterAlive })) === 'done')
-      return;
+  async function send(request: FillRequest, timeout: number): Promise<void> {
+    if ((await requestFill(path, request, { timeout, isWriterAlive })) === 'done') return;
     // A fault of the store also affects this process, and is reported as such.
     await assertListsLedger(store);
     throw new IndexError('the process that keeps the index could not read the ledger; its log says why');
@@ -26,9 +25,9 @@ export function createSharedFiller(path: string, index: IndexCalls, store: Objec
 
   return {
     relist: () => undefined,
-    addNew: () => request('new', NEW_LINES_TIMEOUT),
+    addNew: () => send('new', NEW_LINES_TIMEOUT),
     async *addOlder() {
-      await request('whole', Number.POSITIVE_INFINITY);
+      await send('whole', Number.POSITIVE_INFINITY);
       yield;
     },
   };

@@ -45,8 +45,6 @@ export class BudgetLease implements Holder {
   /** Released when others need the memory. */
   discardable: Discardable | null = null;
   closed = false;
-  /** Bytes held for something other than the body; a flush does not return them. */
-  aside = 0;
   setIndex = -1;
   /** A sequence number. */
   readonly age: number;
@@ -59,6 +57,8 @@ export class BudgetLease implements Holder {
   readonly #budget: LeaseOwner;
   /** Bytes held that are being written to the store. */
   #flushing = 0;
+  /** Bytes held for something other than the body; a flush does not return them. */
+  #aside = 0;
 
   constructor(
     budget: LeaseOwner,
@@ -76,10 +76,15 @@ export class BudgetLease implements Holder {
     return this.taken.small + this.taken.large + this.borrowed.small + this.borrowed.large;
   }
 
+  /** Bytes held for the body. */
+  get bodyBytes(): number {
+    return this.held - this.#aside;
+  }
+
   /** Bytes that the delivery will take soon to fill its part at the rate of its sender. */
   get claim(): number {
     if (this.closed || this.refusal !== null) return 0;
-    const ahead = this.held - this.aside - this.#flushing - this.fillRate.gathered;
+    const ahead = this.bodyBytes - this.#flushing - this.fillRate.gathered;
     return Math.max(0, this.fillRate.due() - Math.max(0, ahead));
   }
 
@@ -91,14 +96,14 @@ export class BudgetLease implements Holder {
   /** Takes the bytes if they are free, for something other than the body, until `giveAside`. */
   setAside(bytes: number): boolean {
     const isTaken = this.tryTake(bytes);
-    if (isTaken) this.aside += bytes;
+    if (isTaken) this.#aside += bytes;
     return isTaken;
   }
 
   /** Returns all that was set aside. Allowed after `close`. */
   giveAside(): void {
-    const bytes = this.aside;
-    this.aside = 0;
+    const bytes = this.#aside;
+    this.#aside = 0;
     this.#budget.give(this, bytes);
   }
 
@@ -122,7 +127,7 @@ export class BudgetLease implements Holder {
   /** What the lease holds is being written to the store, and returned afterwards. */
   flushed(): void {
     this.fillRate.flushed();
-    this.#flushing = this.held - this.aside;
+    this.#flushing = this.bodyBytes;
     this.#budget.flushed();
   }
 

@@ -157,9 +157,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
   }
 
   waitError({ holder }: Waiter<BudgetLease>, waited: number): Problem | null {
-    return holder.held === holder.aside && waited >= holder.firstByteTimeout
-      ? firstByteTimedOut(holder)
-      : null;
+    return holder.bodyBytes === 0 && waited >= holder.firstByteTimeout ? firstByteTimedOut(holder) : null;
   }
 
   #shareOf(bytes: number): Share {
@@ -180,7 +178,7 @@ export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
   }
 
   #isFirstChunk(share: Share, lease: BudgetLease, bytes: number): boolean {
-    if (share === 'small' || lease.held > lease.aside || bytes > FIRST_CHUNK) return false;
+    if (share === 'small' || lease.bodyBytes > 0 || bytes > FIRST_CHUNK) return false;
     let others = 0;
     for (const { held, taken } of this.#queue.holders.members())
       if (held <= FIRST_CHUNK && taken.large > 0) others += held;

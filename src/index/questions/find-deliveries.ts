@@ -12,7 +12,7 @@ import type { SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { type LinesAt, type PlacedLine, readLinesAt } from '../../ledger/log/read-lines-at.js';
 import { pageOf } from '../../lib/text/list-cursor.js';
-import { instantsOf } from '../../lib/time/instant.js';
+import { instantsOf, writeInstant } from '../../lib/time/instant.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { LongCalls } from '../index-calls.js';
 import type { LineQuery } from '../queries/find-lines.js';
@@ -43,6 +43,19 @@ export function findDeliveries(parts: QuestionParts, query: DeliveryQuery): Prom
 }
 
 const REMEDY = 'repair the ledger, or choose a time without them.';
+/** Milliseconds by which clocks may differ. */
+const CLOCK_TOLERANCE = 15 * 60_000;
+/** Milliseconds from the receipt of a delivery until its line is written, at most. */
+const LONGEST_DELIVERY = 86_400_000;
+
+/** Time range in which the lines of deliveries received at these times were written. Times in milliseconds since the epoch. */
+export function writtenRange(received: readonly number[]) {
+  return {
+    since: writeInstant(Math.min(...received) - CLOCK_TOLERANCE),
+    until: writeInstant(Math.max(...received) + LONGEST_DELIVERY),
+  };
+}
+
 /** Page size of `allDeliveries`. */
 const PAGE = 500;
 

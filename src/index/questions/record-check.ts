@@ -1,11 +1,8 @@
 import { announcedEvent } from '../../domain/announced-event.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { waitAtMost } from '../../lib/time/deadline.js';
-import { writeInstant } from '../../lib/time/instant.js';
 import type { LedgerView } from '../ledger-view.js';
-
-/** Milliseconds by which the clocks of a replica and of the store differ at most. */
-const CLOCKS = 15 * 60_000;
+import { writtenRange } from './find-deliveries.js';
 
 /**
  * Whether a delivery has a ledger line that announces what it stored; false where the index does not say it. Events must not wait for an
@@ -16,7 +13,7 @@ const CLOCKS = 15 * 60_000;
 export function createRecordCheck(view: Pick<LedgerView, 'refresh' | 'lines'>, within: number) {
   return async ({ deliveryId, jobId, receivedAt }: LedgerLine): Promise<boolean> => {
     if (jobId === null) return false;
-    const since = writeInstant(Date.parse(receivedAt) - CLOCKS);
+    const { since } = writtenRange([Date.parse(receivedAt)]);
     const announces = (line: LedgerLine) => line.deliveryId === deliveryId && announcedEvent(line) !== null;
     const isIndexed = async () => {
       for await (const lines of view.lines({ job: jobId, since })) if (lines.some(announces)) return true;

@@ -1,6 +1,6 @@
 import { isErased } from '../../../archive/erasure/erasure.js';
 import type { DeliveryPage, LedgerView } from '../../../index/ledger-view.js';
-import { writeInstant } from '../../../lib/time/instant.js';
+import { writtenRange } from '../../../index/questions/find-deliveries.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { isErasable } from '../../../subscribers/dead-events.js';
 import { type EventFilter, jobEventOf } from '../../../subscribers/job-event.js';
@@ -58,19 +58,6 @@ export async function notifyItem(
   if (delivered) return { outcome: 'sent', failed: false, reason: null, jobId };
   if (status === null) return failure('failed', `${subscriber} could not be reached: ${error}.`, jobId);
   return failure(isTemporary(status) ? 'failed' : 'rejected', `${subscriber} answered ${status}.`, jobId);
-}
-
-/** Milliseconds by which clocks may differ. */
-const CLOCK_TOLERANCE = 15 * 60_000;
-/** Milliseconds from the receipt of a delivery until its line is written, at most. */
-const LONGEST_DELIVERY = 86_400_000;
-
-/** Time range in which the lines of deliveries received at these times were written. Times in milliseconds since the epoch. */
-export function writtenRange(received: readonly number[]) {
-  return {
-    since: writeInstant(Math.min(...received) - CLOCK_TOLERANCE),
-    until: writeInstant(Math.max(...received) + LONGEST_DELIVERY),
-  };
 }
 
 /** Null only if the ledger no longer has the line. */

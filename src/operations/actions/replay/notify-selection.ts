@@ -1,9 +1,10 @@
 import { decodeTime } from 'ulid';
 import { Problem } from '../../../domain/problem.js';
 import { followsAnyInScope } from '../../../domain/rights.js';
+import { writtenRange } from '../../../index/questions/find-deliveries.js';
 import { isWanted, jobEventOf } from '../../../subscribers/job-event.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
-import { formatNotifyItem, type NotifyParts, writtenRange } from './notify-item.js';
+import { formatNotifyItem, type NotifyParts } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import { selectorMatch } from './selector-match.js';
 

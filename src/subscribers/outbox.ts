@@ -9,7 +9,7 @@ import { createOutboxReader } from './outbox-reader.js';
 import { createOutboxStore } from './outbox-store.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 import { createEndpoint, type Endpoint, type SendResult } from './send/endpoint.js';
-import { isAborted, sendTimed, sentFields } from './send/event-attempts.js';
+import { attemptOf, isAborted, sendTimed, sentFields } from './send/event-attempts.js';
 import { createSentLog, type SentLog } from './send/sent-log.js';
 import type { Subscriber } from './subscriber.js';
 import type { SubscriberRunOptions } from './subscriber-run.js';
@@ -58,17 +58,21 @@ export function createOutbox(options: OutboxOptions) {
   }
 
   /** Keeps an event that nobody sends again: its subscriber is newer, and its sender announces nothing from before. */
-  async function keepUnsent(
-    subscriber: string,
-    event: JobEvent,
-    { at, status, error, answer }: SendResult,
-  ): Promise<void> {
+  async function keepUnsent(subscriber: string, event: JobEvent, result: SendResult): Promise<void> {
     const state = await createOutboxStore(store, subscriber).read();
     if (state !== null && event.time >= state.since) return;
     if ((await readDeadEvent(store, subscriber, event.id)) !== null) return;
-    const history = [{ at, status, error, ...(answer !== undefined && { answer }) }];
-    const times = { endedAt: at, firstTriedAt: at, attempts: 1, history };
-    const dead: DeadEvent = { v: 1, subscriber, event, reason: 'failed', ...times };
+    const attempt = attemptOf(result);
+    const dead: DeadEvent = {
+      v: 1,
+      subscriber,
+      event,
+      reason: 'failed',
+      endedAt: attempt.at,
+      firstTriedAt: attempt.at,
+      attempts: 1,
+      history: [attempt],
+    };
     await keepDeadEvent(store, dead);
     options.observer.events(subscriber).dead(dead);
   }

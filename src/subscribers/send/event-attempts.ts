@@ -130,8 +130,7 @@ export function createEventAttempts(options: AttemptOptions) {
       observer.sent(event);
       return breaker.succeeded();
     }
-    const { at, status, error, answer } = result;
-    lastFailure = { at, status, error, ...(answer !== undefined && { answer }) };
+    lastFailure = attemptOf(result);
     breaker.failed(outcome === 'rejected' ? GONE_PAUSE : result.retryAfterMs, before.firstTriedAt);
     const now = clock();
     const history = withAttempt(before.history, lastFailure);
@@ -193,6 +192,11 @@ export async function sendTimed(
   const began = performance.now();
   const result = await endpoint.send(event, signal);
   return { ...result, durationMs: Math.round(performance.now() - began) };
+}
+
+/** A request as the history of its event keeps it. */
+export function attemptOf({ at, status, error, answer }: SendResult): Attempt {
+  return { at, status, error, ...(answer !== undefined && { answer }) };
 }
 
 /** Fields of the event in the record of an attempt. */

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../store/object-store.js';
 import { readText } from '../store/read-to-end.js';
 import { conflictClaimKey } from './layout.js';
-import { holdsBytes } from './read-back.js';
+import { readBackOrDescribe } from './read-back.js';
 
 /** A stored copy of bytes that differ from those at their own key. */
 interface KeptConflict {
@@ -27,8 +27,19 @@ const PLAIN = { contentType: 'text/plain', metadata: {} } as const;
 export async function claimConflict(store: ObjectStore, kept: KeptConflict): Promise<string> {
   const claimKey = conflictClaimKey(kept.folder, kept.path, kept.sha256);
   if ((await store.create(claimKey, Buffer.from(kept.key), PLAIN)) === 'created') return kept.key;
-  const claimed = (await readText(store, claimKey)) ?? kept.key;
-  if (claimed === kept.key) return kept.key;
-  // The claim remains when its copy was deleted by hand.
-  return (await holdsBytes(store, claimed, kept)) ? claimed : kept.key;
+  return (await claimedConflict(store, kept)) ?? kept.key;
+}
+
+/**
+ * Key of the copy that was claimed for these bytes. Null without a claim, and when the copy was deleted or replaced by hand. A streamed copy
+ * that must be restored first has no hash to compare: the claim, which names the hash, stands for it.
+ */
+export async function claimedConflict(
+  store: ObjectStore,
+  { folder, path, size, sha256 }: Omit<KeptConflict, 'key'>,
+): Promise<string | null> {
+  const key = await readText(store, conflictClaimKey(folder, path, sha256));
+  if (key === null || (await store.head(key))?.size !== size) return null;
+  const found = await readBackOrDescribe(store, key);
+  return found?.sha256 === sha256 || found?.sha256 === '' ? key : null;
 }

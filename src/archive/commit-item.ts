@@ -6,7 +6,7 @@ import {
   type ObjectStore,
   StoreError,
 } from '../store/object-store.js';
-import { claimConflict } from './claim-conflict.js';
+import { claimConflict, claimedConflict } from './claim-conflict.js';
 import { type ArtefactContext, artefactHeaders, artefactPath, conflictKey, jobFolder } from './layout.js';
 import { holdsBytes, readBackOrDescribe, type StoredObject } from './read-back.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
@@ -164,12 +164,18 @@ async function commitConflict(commit: ItemCommit, copy: ConflictCopy): Promise<S
 
 /** The item in the conflict copy of an earlier delivery; null when there is none. */
 async function existingConflict(commit: ItemCommit): Promise<StoredItem | null> {
+  const claimed = await claimedConflict(commit.store, bytesOf(commit));
+  if (claimed !== null) return stored(commit, claimed, 'identical');
   const key = await findConflictKey(commit);
   return key === null ? null : stored(commit, await claim(commit, key), 'identical');
 }
 
-function claim({ store, item: { size, sha256 }, folder, path }: ItemCommit, key: string): Promise<string> {
-  return claimConflict(store, { folder, path, size, sha256, key });
+function claim(commit: ItemCommit, key: string): Promise<string> {
+  return claimConflict(commit.store, { ...bytesOf(commit), key });
+}
+
+function bytesOf({ item: { size, sha256 }, folder, path }: ItemCommit) {
+  return { folder, path, size, sha256 };
 }
 
 /** Key of an existing conflict with the same bytes, so that a sender that repeats a delivery does not fill the store. */

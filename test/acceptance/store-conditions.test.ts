@@ -175,7 +175,7 @@ describe('an unavailable store', () => {
     expect((await deliver(publicUrl, 'cold')).status).toBe(200);
     expect(await deliverMedia()).toMatchObject({ outcome: 'stored' });
     proxy.fault = ({ method, url }) =>
-      method === 'GET' && /\/jobs\/cold[^?]*(json|data)(\?|$)/.test(url)
+      method === 'GET' && /(?<!\.conflicts)\/jobs\/cold[^?]*\/(transcript|data)/.test(url)
         ? { kind: 'answer', status: 403, code: 'InvalidObjectState' }
         : null;
     expect((await deliver(publicUrl, 'cold')).body).toMatchObject({ outcome: 'duplicate' });

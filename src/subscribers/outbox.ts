@@ -85,7 +85,9 @@ export function createOutbox(options: OutboxOptions) {
     const ended = delivered ? 'delivered' : 'failed';
     const attempt = { at, status, error, attempt: 1, ended, durationMs, line: null } as const;
     sentLogOf(name).record({ ...sentFields(event), ...attempt });
-    if (!delivered) await keepUnsent(name, event, result);
+    // What the subscriber answered counts, even where its state is damaged.
+    const onError = (error: unknown) => options.observer.delayed(name, error, null);
+    if (!delivered) await keepUnsent(name, event, result).catch(onError);
     return result;
   }
 

@@ -262,12 +262,12 @@ describe('a subscriber', () => {
     expect(await status()).toMatchObject({ sender: null, untried: 1, sent: 43, dead: 0 });
   });
 
-  it('whose state is damaged is named, and begins again once the state and its claims are deleted', async () => {
+  it('whose state is damaged is named, answers replays, and begins again once the state and its claims are deleted', async () => {
     const store = createMemoryStore();
     const folder = 'outbox/crm/';
     for (const name of ['state.json', ...[1, 2, 3].map((n) => `claim-00000000${n}.json`)])
       await store.replace(`${folder}${name}`, Buffer.from('{"v":1'), { contentType: 'a/b', metadata: {} });
-    const server = await recordingServer();
+    const server = await recordingServer(() => 503);
     running.push({ stop: () => server.close() });
     const both = { crm: subscriberAt(server.url), others: subscriberAt(server.url) };
     const outbox = outboxOf(store, both, { lease: 600_000 });
@@ -278,6 +278,9 @@ describe('a subscriber', () => {
       { name: 'crm', stateDamaged: true, sender: null },
       { name: 'others', stateDamaged: false },
     ]);
+    const event = jobEventOf(storedLine(), store.location);
+    if (!event) throw new Error('no event');
+    expect(await outbox.send('crm', event, new AbortController().signal)).toMatchObject({ status: 503 });
     for await (const { key } of store.list(folder)) await store.delete(key);
     await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
   });

@@ -126,7 +126,7 @@ export const toldEventSchema = z
     outcome: z
       .enum([...SENT_OUTCOMES, 'untried', 'unknown'])
       .describe(
-        'as in `GET /subscribers/{id}/events`; untried: behind the position of the sender; unknown: the position passed it, and no attempt is on record',
+        'as in `GET /subscribers/{id}/events`, and of a subscriber that is not configured any more, waiting: once it is again; untried: behind the position of the sender; unknown: the position passed it, and no attempt is on record',
       ),
   })
   .meta({ id: 'EventDelivery' });

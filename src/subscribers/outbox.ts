@@ -61,6 +61,8 @@ export function createOutbox(options: OutboxOptions) {
   async function keepUnsent(subscriber: string, event: JobEvent, result: SendResult): Promise<void> {
     const state = await createOutboxStore(store, subscriber).read();
     if (state !== null && event.time >= state.since) return;
+    // It was in flight while the subscriber was new, so its line is not older.
+    if (state?.waiting.some(({ id }) => id === event.id)) return;
     if ((await readDeadEvent(store, subscriber, event.id)) !== null) return;
     const attempt = attemptOf(result);
     const dead: DeadEvent = {

@@ -236,6 +236,17 @@ describe('a subscriber', () => {
     ]);
   });
 
+  it('is sent again by its sender what was in flight while it was new, so a replay that fails does not keep it', async () => {
+    const { store, outbox, append } = await subscribed({ answer: () => 500 });
+    const line = storedLine({ receivedAt: '2026-01-02T03:04:05.678Z' });
+    const event = jobEventOf(line, store.location);
+    if (!event) throw new Error('no event');
+    await append(line);
+    await until(async () => (await outbox.statuses())[0]?.waiting.length === 1);
+    expect(await outbox.send('crm', event, new AbortController().signal)).toMatchObject({ status: 500 });
+    expect((await outbox.deadEvents('crm', { limit: 10 })).deadEvents).toEqual([]);
+  });
+
   it('that is gone leaves new events untried, and all of them are counted, whether they were read or not', async () => {
     const { server, outbox, figures, append } = await subscribed({
       answer: (index) => (index === 0 ? 410 : 200),

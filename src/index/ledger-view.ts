@@ -130,6 +130,7 @@ export function createLedgerView(options: LedgerViewOptions) {
   }
 
   const extent = () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] });
+  /** Asked before a question: what is indexed while an answer is put together, it may lack. */
   const extentNow = async () => extentOf(await index.call('state'));
 
   return {
@@ -164,11 +165,12 @@ export function createLedgerView(options: LedgerViewOptions) {
     search: (query: DeliveryQuery) => findDeliveries(parts, query),
     /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
     async deliveries(query: DeliveryQuery = {}): Promise<DeliveryPage> {
+      const before = await extentNow();
       const { entries, nextCursor, unread } = await findDeliveries(parts, query);
       return {
         deliveries: entries.map(({ line }) => line),
         nextCursor,
-        index: withUnread(await extentNow(), unread),
+        index: withUnread(before, unread),
       };
     },
     /**
@@ -184,13 +186,15 @@ export function createLedgerView(options: LedgerViewOptions) {
     async openFailures(query: FailureQuery): Promise<FailurePage> {
       const kept = clock() - retention;
       const since = Math.max(query.since ?? kept, kept);
+      const before = await extentNow();
       const { unread, ...found } = await findOpenFailures(parts, { ...query, since }, retention);
-      return { ...found, since: writeInstant(since), index: withUnread(await extentNow(), unread) };
+      return { ...found, since: writeInstant(since), index: withUnread(before, unread) };
     },
     /** Number of failing jobs, and the next deletion of results by the service. Reads only the index: it works while the store fails. */
     async failingNow(query: Pick<FailureQuery, 'scope' | 'givenUpBy'>): Promise<FailingNow> {
       const kept = clock() - retention;
       const page = { ...query, limit: 1, since: kept };
+      const before = await extentNow();
       const [{ counts, jobs }, [fetchable]] = await Promise.all([
         index.call('failurePage', { ...page, after: null }),
         // Results that have expired are no longer at the service.
@@ -201,7 +205,7 @@ export function createLedgerView(options: LedgerViewOptions) {
         counts,
         since: oldest === undefined ? null : writeInstant(oldest.first),
         nextEnd: fetchable === undefined ? null : writeInstant(fetchable.first + retention),
-        index: await extentNow(),
+        index: before,
       };
     },
     /**
@@ -215,8 +219,9 @@ export function createLedgerView(options: LedgerViewOptions) {
     },
     /** Quarantined bodies, newest first. Rejects with `Problem` `request-invalid` for a foreign cursor. */
     async bodies(query: BodiesQuery): Promise<BodyPage> {
+      const before = await extentNow();
       const { unread, ...found } = await listBodies(parts, query);
-      return { ...found, index: withUnread(await extentNow(), unread) };
+      return { ...found, index: withUnread(before, unread) };
     },
     /** Reads only the index, so that it works while the store fails. @param since as in `countBodies` */
     bodyFigures: (since: number) => index.call('countBodies', since),
@@ -257,6 +262,7 @@ export function createLedgerView(options: LedgerViewOptions) {
     callbacks: (scope: SourceScope = null) => counts(scope),
     /** The extent of the index when the ledger was last read. */
     extent,
+    extentNow,
     status: () =>
       viewStatus(index.lastState(), schedule.status(), { place: index.place(), rows: index.lines() }),
   };

@@ -78,6 +78,7 @@ export async function findSummary(
     refusals: refusals ?? [],
     lastSince: now - LAST_WITHIN,
   };
+  const state = await index.call('state');
   // Such a question reads each line.
   const isLong = question.context !== undefined || contextOfGroup(by ?? '') !== null;
   const summary = await (isLong
@@ -90,7 +91,7 @@ export async function findSummary(
     resolutionMs: aligned?.resolution ?? 1,
     by,
     unrecorded: refusals && sum(refusals.flatMap(({ minutes }) => minutes.map(([, count]) => count))),
-    index: extentOf(await index.call('state')),
+    index: extentOf(state),
   };
 }
 

@@ -38,6 +38,7 @@ export async function listRefusals(
   const place: Place = cursor === undefined ? { at: '~', shown: 0, ledger: null } : decode(cursor);
   const listed = ring.list().filter(({ source }) => isInScope(scope, source));
   const unauthenticated = notShown(listed, place);
+  const index = view.extent();
   const page =
     place.ledger === false
       ? NOTHING
@@ -53,7 +54,7 @@ export async function listRefusals(
   const rest = unauthenticated.length - (merged.length - lines);
   const ledger = lines === page.entries.length ? (page.nextCursor ?? false) : placeAfter(page, lines, place);
   const next = ledger === false && rest === 0 ? null : encode(nextPlace(place, merged, ledger));
-  return { refusals: merged, nextCursor: next, index: withUnread(view.extent(), page.unread) };
+  return { refusals: merged, nextCursor: next, index: withUnread(index, page.unread) };
 }
 
 const NOTHING: FoundLines = { entries: [], nextCursor: null, unread: [] };

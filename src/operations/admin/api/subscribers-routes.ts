@@ -65,10 +65,11 @@ export function subscribersRoutes({
         rejectUnknown(name, scope);
         await fresh();
         await rejectUnknownNames({ source: query.source }, names, view, scope);
+        const index = view.extent();
         const { events, nextCursor } = await view.sent.page({ ...query, subscriber: name, scope });
         const statuses = await outbox.statuses(scope);
         const shown = events.map((event) => shownSent(event, statuses));
-        return ok({ events: shown, index: view.extent(), nextCursor });
+        return ok({ events: shown, index, nextCursor });
       },
     }),
     adminRoute({

@@ -31,6 +31,7 @@ export async function findJobs(parts: FindParts, text: string, scope: SourceScop
     const { contexts } = namesInScope(names, scope);
     return matchesOf(await view.matchJobs({ text, match, names: contexts, limit: MAX_JOBS, scope }));
   };
+  const index = view.extent();
   const whole = await find('whole');
   const stored = whole.some(({ by }) => by === 'id') ? null : await findStored(parts, text, scope);
   const exact = stored === null ? whole : [stored, ...whole];
@@ -39,7 +40,7 @@ export async function findJobs(parts: FindParts, text: string, scope: SourceScop
   return {
     jobs: await newestFirst(store, found),
     more: found.length === MAX_JOBS,
-    index: view.extent(),
+    index,
   };
 }
 

@@ -25,7 +25,7 @@ import {
 import { readJobLines } from './job-lines.js';
 
 export interface InspectParts extends ExtentParts {
-  readonly view: ExtentParts['view'] & Pick<LedgerView, 'search' | 'extent' | 'status'>;
+  readonly view: ExtentParts['view'] & Pick<LedgerView, 'search' | 'extent' | 'extentNow' | 'status'>;
   readonly records: RecordSource;
   readonly retained: RetentionView;
   readonly jobEvents: JobEvents;

@@ -37,23 +37,23 @@ const MAX_RANGES = 24;
  */
 export async function readJobLines(
   store: ObjectStore,
-  view: Pick<LedgerView, 'search' | 'deliveries'>,
+  view: Pick<LedgerView, 'extentNow' | 'search'>,
   jobId: string,
   storedAt: readonly number[],
 ): Promise<JobLines> {
   const query = { job: jobId, limit: MAX_LINES };
+  const index = await view.extentNow();
   const [others, accesses] = await Promise.all([
     view.search({ ...query, without: 'accesses' }),
-    view.deliveries({ ...query, origin: ACCESS_ORIGIN }),
+    view.search({ ...query, origin: ACCESS_ORIGIN }),
   ]);
-  const { index } = accesses;
   const older = await linesBefore(store, jobId, extentStart(index), storedAt);
-  const found = others.entries.map(({ line }) => line);
+  const found = [...accesses.entries, ...others.entries].map(({ line }) => line);
   return {
-    lines: oldestFirst([...older.lines, ...accesses.deliveries, ...found]),
+    lines: oldestFirst([...older.lines, ...found]),
     places: new Map(others.entries.map(({ line, place }) => [line, place])),
     isCut: others.nextCursor !== null || accesses.nextCursor !== null,
-    index: withUnread(index, [...others.unread, ...older.unread]),
+    index: withUnread(index, [...others.unread, ...accesses.unread, ...older.unread]),
   };
 }
 

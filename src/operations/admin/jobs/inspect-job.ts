@@ -52,13 +52,14 @@ export async function inspectJob(
     readErasure(parts.store, jobId),
     parts.fresh(),
   ]);
+  const before = parts.view.extent();
   const known = [...sourcesOf(near), ...(await parts.view.sourcesOfJob(jobId))];
   const bodies = known.length === 0 ? await ownBodies(parts, jobId, scope) : [];
   const sources = [...known, ...sourcesOfBodies(bodies, scope)];
   // Lines are not read for a job out of scope, so that the response time does not reveal what other sources have of it.
   const { lines, places, index, isCut } =
     extentWithin(sources, scope) === 'none'
-      ? { lines: [], places: new Map(), index: parts.view.extent(), isCut: false }
+      ? { lines: [], places: new Map(), index: before, isCut: false }
       : await readJobLines(parts.store, parts.view, jobId, storedAt(near, bodies, scope));
   const own = lines.filter(({ source }) => isInScope(scope, source));
   const far = await readArtefacts(parts.store, otherPrefixes(parts.keyPrefixes, own, jobId), jobId);

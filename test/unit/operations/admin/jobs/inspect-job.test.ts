@@ -21,13 +21,18 @@ const LONG_AGO = '2026-03-01T05:06:07.089Z';
 const DAY = 86_400_000;
 
 async function partsOf(store: MemoryStore, options: { reach?: number } = {}): Promise<InspectParts> {
+  const parts = partsBeforeRead(store, options);
+  await parts.view.refresh();
+  return parts;
+}
+
+function partsBeforeRead(store: MemoryStore, options: { reach?: number } = {}) {
   const view = createLedgerView({
     store,
     clock: () => Date.parse(NOW),
     startIndex: indexInThread,
     ...options,
   });
-  await view.refresh();
   const records = { regions: [], within: 0, record: () => Promise.reject(new Error('no region')) };
   const quarantine = createQuarantineStore(store);
   const retained = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
@@ -79,6 +84,22 @@ describe('inspectJob', () => {
     expect(await jobExtent(parts, 'j1', null)).toBe('all');
     expect(await inspectJob(parts, 'j2')).toBe('not-configured');
     expect(await jobExtent(parts, 'j2', null)).toBe('none');
+  });
+
+  it('does not call a job unknown whose line was indexed after it was looked for', async () => {
+    const store = createMemoryStore();
+    putSegment(store, NOW, [ledgerLine({ jobId: 'j1', receivedAt: NOW, outcome: 'noted' })]);
+    const { view, ...parts } = partsBeforeRead(store);
+    const sourcesOfJob = async (job: string) => {
+      const sources = await view.sourcesOfJob(job);
+      await view.refresh();
+      return sources;
+    };
+    expect(
+      await inspectJob({ ...parts, view: { ...view, sourcesOfJob } }, 'j1', new Set(['default'])),
+    ).toMatchObject({
+      jobId: 'j1',
+    });
   });
 
   it('reads no quarantined body of a job that has artefacts', async () => {

@@ -25,7 +25,7 @@ async function checkRegion(speech: SpeechClients, region: string, timeout: numbe
   const check = `service ${region}`;
   const signal = AbortSignal.timeout(timeout);
   try {
-    for await (const page of speech.jobs(region).list({ pageSize: 1, signal })) {
+    for await (const page of speech.jobs(region).list({ signal })) {
       const seen = page.jobs.length === 0 ? 'it has no jobs yet' : `its newest job is ${page.jobs[0]?.id}`;
       return passed(check, `It answers and accepts the key; ${seen}.`);
     }

@@ -5,7 +5,7 @@ import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
 import { SpeechError } from '../speech-error.js';
 import type { JobRecord, UsageResponse } from '../wire.js';
-import { type JobPage, walkJobs } from './job-pages.js';
+import { type JobPage, PAGE_SIZE, walkJobs } from './job-pages.js';
 import { readJobList, readJobRecord } from './job-shapes.js';
 
 /** Paths below a batch address; `{id}` stands for the job. */
@@ -30,8 +30,6 @@ export interface ListOptions {
   /** Only jobs created at or after this. */
   readonly since?: Date;
   readonly includeDeleted?: boolean;
-  /** 1 to 100, the default. */
-  readonly pageSize?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -152,13 +150,9 @@ function listJobs(
   transport: Transport,
   options: ListOptions,
 ): AsyncIterable<JobPage> {
-  const limit = options.pageSize ?? 100;
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
-    throw new SpeechError('invalid-request', 'list jobs', 'pageSize must be 1 to 100');
-  }
-  const fetch = async (createdBefore: string | null, size: number) => {
+  const fetch = async (createdBefore: string | null) => {
     const query = {
-      limit: String(size),
+      limit: String(PAGE_SIZE),
       created_before: createdBefore ?? undefined,
       include_deleted: options.includeDeleted ? 'true' : undefined,
     };
@@ -167,7 +161,7 @@ function listJobs(
     if (!list) throw invalid(request, 'the answer is no list of jobs');
     return list;
   };
-  return walkJobs(fetch, limit, options.since?.getTime());
+  return walkJobs(fetch, options.since?.getTime());
 }
 
 /**

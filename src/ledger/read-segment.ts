@@ -1,5 +1,5 @@
 import type { ObjectInfo, ObjectStore } from '../store/object-store.js';
-import { readToEnd } from '../store/read-to-end.js';
+import { readBytes } from '../store/read-to-end.js';
 import { writtenAt } from './list-segments.js';
 
 /** The receiver's segments have 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
@@ -21,13 +21,10 @@ export interface UnparsedSegment {
 
 /** Reads one segment without parsing it; null when it is missing. */
 export async function fetchSegment(store: ObjectStore, key: string): Promise<UnparsedSegment | null> {
-  const reading = await store.read(key);
-  if (reading === null) return null;
-  const time = writtenAt({ key, modifiedAt: writtenFirst(reading.info) });
-  if (reading.info.size <= MAX_SEGMENT_BYTES)
-    return { content: await readToEnd(key, reading.body), writtenAt: time };
-  reading.body.destroy();
-  return { content: Buffer.alloc(0), writtenAt: time };
+  const found = await readBytes(store, key, MAX_SEGMENT_BYTES);
+  if (found === null) return null;
+  const time = writtenAt({ key, modifiedAt: writtenFirst(found.info) });
+  return { content: found.bytes ?? Buffer.alloc(0), writtenAt: time };
 }
 
 /** When a segment was first written: for a copied one, in the original store. */

@@ -37,8 +37,8 @@ export function retryingReads(store: ObjectStore, pauses: readonly number[] = PA
     const reading = await store.read(key, ...args);
     // A foreign object, which no caller reads to its end.
     if (reading === null || reading.info.size > MAX_SEGMENT_BYTES) return reading;
-    const body = await readToEnd(key, reading.body);
-    return { info: reading.info, body: Readable.from([body]) };
+    const bytes = await readToEnd(reading);
+    return { ...reading, bytes, body: Readable.from([bytes]) };
   };
   return {
     ...retryingListings(store),

@@ -216,6 +216,8 @@ export interface ObjectInfo extends ListedObject, ObjectHeaders {
 export interface ObjectReading {
   readonly info: ObjectInfo;
   readonly body: Readable;
+  /** The bytes of `body`, where they are in memory already. */
+  readonly bytes?: Buffer;
 }
 
 /**

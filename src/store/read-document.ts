@@ -1,6 +1,6 @@
 import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 import type { ObjectStore } from './object-store.js';
-import { readToEnd } from './read-to-end.js';
+import { readBytes } from './read-to-end.js';
 
 /** Headers of a JSON document of the product. */
 export const DOCUMENT_HEADERS = { contentType: 'application/json', metadata: {} } as const;
@@ -11,12 +11,7 @@ export async function readDocument(
   key: string,
   maxBytes = 16 * 1024 * 1024,
 ): Promise<Record<string, unknown> | null> {
-  const reading = await store.read(key);
-  if (reading === null) return null;
-  if (reading.info.size > maxBytes) {
-    reading.body.destroy();
-    return null;
-  }
-  const value = parseJson((await readToEnd(key, reading.body)).toString());
+  const found = await readBytes(store, key, maxBytes);
+  const value = found?.bytes && parseJson(found.bytes.toString());
   return isJsonObject(value) ? value : null;
 }

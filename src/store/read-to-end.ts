@@ -1,21 +1,30 @@
-import type { Readable } from 'node:stream';
-import { type ObjectStore, StoreError } from './object-store.js';
+import { type ObjectInfo, type ObjectReading, type ObjectStore, StoreError } from './object-store.js';
 
 /** The bytes of an object. Throws `StoreError` when the body breaks off. Copies less than `node:stream/consumers`, which uses a Blob. */
-export async function readToEnd(key: string, body: Readable): Promise<Buffer> {
+export async function readToEnd({ info, body, bytes }: ObjectReading): Promise<Buffer> {
   try {
-    return Buffer.concat(await body.toArray());
+    return bytes ?? Buffer.concat(await body.toArray());
   } catch (cause) {
-    throw new StoreError('read', `${key} could not be read to its end`, { cause });
+    throw new StoreError('read', `${info.key} could not be read to its end`, { cause });
   }
 }
 
-/** The text of an object, or of a range of it; null when it is missing. */
-export async function readText(
+/** Reads an object, or a range of it, into memory; null when it is missing. `bytes` is null when the object is larger than `maxBytes`. */
+export async function readBytes(
   store: Pick<ObjectStore, 'read'>,
   key: string,
+  maxBytes = Number.POSITIVE_INFINITY,
   range?: Parameters<ObjectStore['read']>[1],
-): Promise<string | null> {
+): Promise<{ readonly info: ObjectInfo; readonly bytes: Buffer | null } | null> {
   const reading = await store.read(key, range);
-  return reading && (await readToEnd(key, reading.body)).toString();
+  if (reading === null) return null;
+  if (reading.info.size <= maxBytes) return { info: reading.info, bytes: await readToEnd(reading) };
+  reading.body.destroy();
+  return { info: reading.info, bytes: null };
+}
+
+/** The text of an object; null when it is missing. */
+export async function readText(store: Pick<ObjectStore, 'read'>, key: string): Promise<string | null> {
+  const found = await readBytes(store, key);
+  return found && String(found.bytes);
 }

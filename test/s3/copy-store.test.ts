@@ -83,7 +83,7 @@ async function contentsOf(store: ObjectStore): Promise<Record<string, unknown>> 
   for (const prefix of ['', '.erasures/'])
     for await (const { key } of store.list(prefix)) {
       const reading = await store.read(key);
-      const bytes = reading === null ? null : hash('sha256', await readToEnd(key, reading.body));
+      const bytes = reading === null ? null : hash('sha256', await readToEnd(reading));
       contents[key] = [bytes, reading?.info.contentType, reading?.info.metadata];
     }
   return contents;

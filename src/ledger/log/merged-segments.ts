@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { ObjectStore } from '../../store/object-store.js';
-import { readToEnd } from '../../store/read-to-end.js';
+import { readBytes } from '../../store/read-to-end.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
 import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
@@ -42,7 +42,7 @@ export async function* readMergedSegments(
   to = record.segments.length,
 ): AsyncGenerator<MergedContent> {
   const span = spanOf(record, from, to);
-  const data = await readBytes(store, record, span);
+  const data = await readMembers(store, record, span);
   const cutter = createCutter(record.segments.slice(from, to), span.skip);
   yield* cutter.next();
   let at = 0;
@@ -85,23 +85,17 @@ function spanOf({ segments, members }: MergeRecord, from: number, to: number): S
   return { members: wanted, start, bytes, skip };
 }
 
-async function readBytes(store: ObjectStore, record: MergeRecord, { start, bytes }: Span): Promise<Buffer> {
+async function readMembers(store: ObjectStore, record: MergeRecord, { start, bytes }: Span): Promise<Buffer> {
   if (bytes === 0) return Buffer.alloc(0);
   const { object, size } = record;
-  const reading = await store.read(object, { start, end: start + bytes - 1 }).catch((error: unknown) => {
+  const range = { start, end: start + bytes - 1 };
+  const found = await readBytes(store, object, size, range).catch((error: unknown) => {
     if (!(error instanceof UnreadableError)) throw error;
     throw new MergedHourError(object, error.message, record);
   });
-  if (reading === null) throw new MergedHourError(object, 'it is missing', record);
-  if (reading.info.size !== size) {
-    reading.body.destroy();
-    throw new MergedHourError(
-      object,
-      `it has ${reading.info.size} bytes, and its record says ${size}`,
-      record,
-    );
-  }
-  return readToEnd(object, reading.body);
+  if (found === null) throw new MergedHourError(object, 'it is missing', record);
+  if (found.info.size === size && found.bytes !== null) return found.bytes;
+  throw new MergedHourError(object, `it has ${found.info.size} bytes, and its record says ${size}`, record);
 }
 
 async function textOf(record: MergeRecord, { sha256 }: MergedMember, data: Buffer): Promise<Buffer> {

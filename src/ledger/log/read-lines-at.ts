@@ -1,10 +1,11 @@
 import pLimit from 'p-limit';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { readToEnd } from '../../store/read-to-end.js';
+import { readBytes } from '../../store/read-to-end.js';
 import { hourAt } from '../hours.js';
 import { type LineSpan, parseLine } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
+import { MAX_SEGMENT_BYTES } from '../read-segment.js';
 import { retryingReads } from '../retrying-reads.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
 import type { LinePlace } from './line-place.js';
@@ -89,8 +90,8 @@ async function readSegmentLines(
   const known = [...spans.values()];
   const from = Math.min(...known.map(({ start }) => start));
   const end = Math.max(...known.map(({ start, length }) => start + length));
-  const reading = await store.read(key, { start: from, end: end - 1 });
-  return reading && linesIn(await readToEnd(key, reading.body), from, spans);
+  const found = await readBytes(store, key, MAX_SEGMENT_BYTES, { start: from, end: end - 1 });
+  return found?.bytes ? linesIn(found.bytes, from, spans) : null;
 }
 
 /** Parses the wanted lines, by index. @param from offset of `bytes` in the segment, which may have been edited by hand */

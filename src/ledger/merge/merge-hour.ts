@@ -1,6 +1,6 @@
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
-import { readToEnd } from '../../store/read-to-end.js';
+import { readBytes } from '../../store/read-to-end.js';
 import { clockDifference } from '../../store/store-remedies.js';
 import { isWhole } from '../hours.js';
 import { LEDGER_FOLDER, mergedObjectKey, recordKey } from '../ledger-keys.js';
@@ -163,12 +163,10 @@ async function holdsSameBytes(
   body: Buffer,
 ): Promise<boolean> {
   if ((await store.head(record)) !== null) return false;
-  const reading = await store.read(object);
-  if (reading === null) return false;
-  const { size, modifiedAt } = reading.info;
-  if (size !== body.length) reading.body.destroy();
-  else if (body.equals(await readToEnd(object, reading.body))) return true;
-  if (!isSweepable(modifiedAt, clock() + store.clockOffset()))
+  const found = await readBytes(store, object, body.length);
+  if (found === null) return false;
+  if (found.bytes?.equals(body)) return true;
+  if (!isSweepable(found.info.modifiedAt, clock() + store.clockOffset()))
     throw new MergedHourError(
       object,
       'it has other bytes than this process makes of its hour; once it is a day old, it is deleted and the hour merged',

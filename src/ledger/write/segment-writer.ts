@@ -1,7 +1,7 @@
 import { ulidMaker } from '../../lib/text/ulid-maker.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { readToEnd } from '../../store/read-to-end.js';
+import { readBytes } from '../../store/read-to-end.js';
 import { diagnose } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { assertClock, hourAt } from '../hours.js';
@@ -162,11 +162,8 @@ async function writeSegment(
 async function createOrCompare(store: ObjectStore, key: string, body: Buffer): Promise<boolean> {
   const headers = { contentType: 'application/x-ndjson', metadata: {} };
   if ((await store.create(key, body, headers)) === 'created') return true;
-  const reading = await store.read(key);
-  if (reading === null) return false;
-  if (reading.info.size === body.length) return (await readToEnd(key, reading.body)).equals(body);
-  reading.body.destroy();
-  return false;
+  const found = await readBytes(store, key, body.length);
+  return found?.bytes?.equals(body) ?? false;
 }
 
 /** Encodes line by line: a joined text would be copied twice. */

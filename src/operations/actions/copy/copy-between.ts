@@ -83,11 +83,12 @@ interface Sent {
 
 async function writeWhole(
   to: ObjectStore,
-  { info, body }: ObjectReading,
+  reading: ObjectReading,
   headers: ObjectHeaders,
   makeRoom: () => Promise<void>,
 ): Promise<Sent> {
-  const bytes = await readToEnd(info.key, body);
+  const { info } = reading;
+  const bytes = await readToEnd(reading);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   assertIntact(info, sha256);
   await makeRoom();

@@ -57,7 +57,7 @@ describe('reading lines at their places', () => {
   async function contentOf(files: ObjectStore, number: number): Promise<Buffer> {
     const reading = await files.read(keyOf(number));
     if (reading === null) throw new Error('the segment is missing');
-    return readToEnd(keyOf(number), reading.body);
+    return readToEnd(reading);
   }
 
   it('reads four segments at once for all who ask', async () => {

@@ -12,7 +12,7 @@ export interface LogFollowerOptions {
   readonly store: ObjectStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Positions in the hours that are followed until they are whole. The follower adds an hour when it opens. */
+  /** Positions in hours, which are followed until they are whole. The follower adds an hour when it opens. */
   readonly hours: Map<string, HourPosition>;
   /** Called with numbers that are lost or were deleted: they, or a later number, were listed. */
   readonly onLost: (lost: LostSegments) => void;
@@ -63,7 +63,8 @@ export function createLogFollower(options: LogFollowerOptions) {
     finished: Set<string>,
   ): AsyncGenerator<NewSegment> {
     // A writer of the previous hour starts again with number 1 in this one.
-    const earlier = hours.get(hourAt(startOfHour(position.hour) - HOUR));
+    const before = hourAt(startOfHour(position.hour) - HOUR);
+    const earlier = isWhole(before, clock()) ? undefined : hours.get(before);
     const later = hours.get(hourAt(startOfHour(position.hour) + HOUR));
     const current = folders();
     for (const writer of new Set([...position.read.keys(), ...(earlier?.read.keys() ?? [])])) {

@@ -4,9 +4,12 @@ import type { Gap, Numbered } from './covered-numbers.js';
 export interface HourPosition {
   /** Folder of the hour, `dt=…/hour=HH/`. */
   readonly hour: string;
-  /** The last number of each writer that was read or marked as missing. No lower number appears later, unless it is missing. */
-  readonly read: Map<string, number>;
-  /** Missing numbers up to those, in the order in which they were noticed. The array is replaced, never changed. */
+  /**
+   * The last number of each writer that was read or marked as missing. No lower number appears later, unless it is missing. This and
+   * `missing` are replaced, never changed: snapshots share them.
+   */
+  read: ReadonlyMap<string, number>;
+  /** Missing numbers up to those, in the order in which they were noticed. */
   missing: readonly Gap[];
 }
 
@@ -30,7 +33,7 @@ export function isWithin({ writer, from, to }: Gap, segment: Numbered): boolean 
 /** Marks a segment as read. Unread numbers before it become missing. */
 export function markRead(position: HourPosition, { writer, number }: Numbered): void {
   markMissing(position, { writer, to: number - 1 });
-  if (number > (position.read.get(writer) ?? 0)) position.read.set(writer, number);
+  if (number > (position.read.get(writer) ?? 0)) position.read = new Map(position.read).set(writer, number);
   else position.missing = position.missing.flatMap((gap) => without(gap, { writer, number }));
 }
 
@@ -41,7 +44,7 @@ export function markMissing(position: HourPosition, { writer, to }: Pick<Gap, 'w
   const before = position.missing.findLast((gap) => gap.writer === writer && gap.to === from - 1);
   const gap = { writer, from: before?.from ?? from, to };
   position.missing = [...position.missing.filter((each) => each !== before), gap];
-  position.read.set(writer, to);
+  position.read = new Map(position.read).set(writer, to);
 }
 
 function without(gap: Gap, segment: Numbered): Gap[] {

@@ -55,7 +55,7 @@ export function newSegmentsOf(
   folder: string,
   onLost: HourReading['onLost'],
 ): AsyncGenerator<NewSegment> {
-  const before = { ...position, read: new Map(position.read), missing: [] };
+  const before = { ...position, missing: [] };
   const numbers = remainingNumbers(folder, { store, onLost }, before, [], coveredNumbers([]));
   return fetchNewSegments(store, position, numbers, onLost);
 }
@@ -73,7 +73,7 @@ async function* segmentsIn(
 ): AsyncGenerator<NewSegment> {
   const { store, onFault, onLost, concurrency = CONCURRENCY } = reading;
   const { hour } = position;
-  const before = { ...position, read: new Map(position.read) };
+  const before = { ...position };
   const { records, faults } = await readMergedHour(store, hour, folder).catch((error: unknown) => ({
     records: [],
     faults: [unlistedFault(error)],

@@ -1,5 +1,6 @@
 import { HOUR, hourAt, RELIST_WINDOW, startOfHour } from '../../ledger/hours.js';
 import type { Gap } from '../../ledger/log/covered-numbers.js';
+import { followHour } from '../../ledger/log/follow-log.js';
 import { type HourPosition, hourPosition } from '../../ledger/log/hour-position.js';
 
 /** The last number of each writer. */
@@ -19,56 +20,58 @@ export interface LogProgress {
   /** Gaps below these numbers, in both kinds of hours: segments that were missing or unreadable. */
   readonly missing: Readonly<Record<string, readonly Gap[]>>;
 }
+
 /** Mutable form of `LogProgress`. */
 export interface LogPlace {
   before: number;
+  /** Positions in the hours passed last, and in those after the watermark. */
   readonly hours: Map<string, HourPosition>;
-  /** This and `missing` are replaced, never mutated: snapshots share them. */
-  passed: LogProgress['passed'];
-  /** Gaps of passed hours only. */
-  missing: LogProgress['missing'];
   /** Passed hours with damaged objects, whose gaps are unknown. Not saved: a sender that starts checks all passed hours. */
   readonly unread: Set<string>;
 }
 
 export function placeAt({ before, hours, passed, missing }: LogProgress): LogPlace {
-  const place: LogPlace = { before, hours: new Map(), passed, missing: {}, unread: new Set() };
-  for (const [hour, numbers] of Object.entries(hours))
-    place.hours.set(hour, hourPosition(hour, numbers, missing[hour]));
-  place.missing = Object.fromEntries(Object.entries(missing).filter(([hour]) => Object.hasOwn(passed, hour)));
-  return place;
+  const all = Object.entries({ ...passed, ...hours });
+  const positions = all.map(([hour, numbers]) => [hour, hourPosition(hour, numbers, missing[hour])] as const);
+  return { before, hours: new Map(positions), unread: new Set() };
 }
 
-export function progressOf({ before, hours, passed, missing }: LogPlace): LogProgress {
-  const numbers = [...hours].map(([hour, each]) => [hour, Object.fromEntries(each.read)]);
-  const gaps = [...hours].flatMap(([hour, each]) => (each.missing.length > 0 ? [[hour, each.missing]] : []));
+export function progressOf({ before, hours }: LogPlace): LogProgress {
+  const watermark = hourAt(before);
+  const numbers = [...hours].map(([hour, { read }]) => [hour, toNumbers(read)] as const);
   return {
     before,
-    hours: Object.fromEntries(numbers),
-    passed,
-    missing: { ...missing, ...Object.fromEntries(gaps) },
+    hours: Object.fromEntries(numbers.filter(([hour]) => hour >= watermark)),
+    passed: Object.fromEntries(numbers.filter(([hour]) => hour < watermark)),
+    missing: Object.fromEntries(lacking(hours).map(({ hour, missing }) => [hour, missing])),
   };
 }
 
-/** Position in an hour; null for one that was passed too long ago. */
-export function positionIn({ hours, passed, missing }: LogPlace, hour: string): HourPosition | null {
-  const numbers = passed[hour];
-  return hours.get(hour) ?? (numbers === undefined ? null : hourPosition(hour, numbers, missing[hour]));
+/** One object for each map: every segment takes the progress, and the hours have thousands of numbers. */
+const converted = new WeakMap<HourPosition['read'], Numbers>();
+
+function toNumbers(read: HourPosition['read']): Numbers {
+  const numbers = converted.get(read) ?? Object.fromEntries(read);
+  converted.set(read, numbers);
+  return numbers;
+}
+
+function lacking(hours: LogPlace['hours']): HourPosition[] {
+  return [...hours.values()].filter(({ missing }) => missing.length > 0);
 }
 
 /** Hours with gaps or damage. */
-export function lackingHours({ hours, missing, unread }: LogPlace): Set<string> {
-  const open = [...hours.values()].filter((each) => each.missing.length > 0);
-  return new Set([...unread, ...Object.keys(missing), ...open.map(({ hour }) => hour)]);
+export function lackingHours({ hours, unread }: LogPlace): Set<string> {
+  return new Set([...unread, ...lacking(hours).map(({ hour }) => hour)]);
 }
 
 /** Passes all hours before an instant. */
 export function pass(place: LogPlace, time: number): void {
-  for (let start = Math.max(place.before, time - RELIST_WINDOW); start < time; start += HOUR)
-    keepPassed(place, place.hours.get(hourAt(start)) ?? hourPosition(hourAt(start)));
+  const since = time - RELIST_WINDOW;
+  for (let start = Math.max(place.before, since); start < time; start += HOUR)
+    followHour(place.hours, hourAt(start));
   place.before = time;
-  forgetOldest(place, time - RELIST_WINDOW);
-  for (const hour of place.hours.keys()) if (startOfHour(hour) < time) place.hours.delete(hour);
+  forgetOldest(place, since);
 }
 
 /**
@@ -78,43 +81,27 @@ export function pass(place: LogPlace, time: number): void {
  */
 export function reopen(place: LogPlace, time: number): void {
   if (time >= place.before) return;
-  const passed = Object.entries(place.passed);
-  const read = passed.filter(([, numbers]) => Object.keys(numbers).length > 0);
-  const starts = read.map(([hour]) => startOfHour(hour)).filter((start) => start <= time);
-  const first = starts.length === 0 ? time : Math.max(...starts);
-  place.before = first;
-  for (const [hour, numbers] of read)
-    if (startOfHour(hour) >= first) place.hours.set(hour, hourPosition(hour, numbers, place.missing[hour]));
-  keepOnly(place, new Set(passed.map(([hour]) => hour).filter((hour) => startOfHour(hour) < first)));
-}
-
-/** Saves the position in a passed hour. */
-export function keepPassed(place: LogPlace, { hour, read, missing }: HourPosition): void {
-  place.passed = { ...place.passed, [hour]: Object.fromEntries(read) };
-  const { [hour]: _, ...others } = place.missing;
-  place.missing = missing.length === 0 ? others : { ...others, [hour]: missing };
+  const read = [...place.hours.values()].filter((each) => each.read.size > 0);
+  const starts = read.map(({ hour }) => startOfHour(hour)).filter((start) => start <= time);
+  place.before = starts.length === 0 ? time : Math.max(...starts);
+  // Those without numbers may be in the future, where each is listed all the time.
+  for (const [hour, each] of place.hours)
+    if (each.read.size === 0 && startOfHour(hour) >= place.before) place.hours.delete(hour);
 }
 
 /**
  * Keeps the passed hours since an instant, and the last one before it that has numbers, in case the clock is set back; at most
  * `MAX_NUMBERS`.
  */
-function forgetOldest(place: LogPlace, since: number): void {
-  const kept = new Set<string>();
+function forgetOldest({ before, hours }: LogPlace, since: number): void {
+  const passed = [...hours.values()].filter(({ hour }) => startOfHour(hour) < before);
   let count = 0;
-  for (const [hour, numbers] of Object.entries(place.passed).sort(([a], [b]) => (a < b ? 1 : -1))) {
-    const size = Object.keys(numbers).length;
+  let isFull = false;
+  for (const { hour, read, missing } of passed.sort((a, b) => (a.hour < b.hour ? 1 : -1))) {
     const isOlder = startOfHour(hour) < since;
-    count += size + (place.missing[hour]?.length ?? 0);
-    if (count > MAX_NUMBERS) break;
-    if (!isOlder || size > 0) kept.add(hour);
-    if (isOlder && size > 0) break;
+    count += read.size + missing.length;
+    isFull ||= count > MAX_NUMBERS;
+    if (isFull || (isOlder && read.size === 0)) hours.delete(hour);
+    else isFull = isOlder;
   }
-  keepOnly(place, kept);
-}
-
-function keepOnly(place: LogPlace, kept: ReadonlySet<string>): void {
-  const isKept = ([hour]: readonly [string, unknown]) => kept.has(hour);
-  place.passed = Object.fromEntries(Object.entries(place.passed).filter(isKept));
-  place.missing = Object.fromEntries(Object.entries(place.missing).filter(isKept));
 }

@@ -3,12 +3,11 @@ import { describeLost, type LostSegments } from '../../ledger/log/covered-number
 import { followHour } from '../../ledger/log/follow-log.js';
 import type { HourPosition } from '../../ledger/log/hour-position.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import type { NewSegment } from '../../ledger/log/new-segments.js';
 import { assertPreviousListed, type PreviousHour } from '../../ledger/log/previous-hours.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { keepPassed, type LogPlace, pass, positionIn } from './log-place.js';
+import { type LogPlace, pass } from './log-place.js';
 
 export interface LogReading {
   readonly store: ObjectStore;
@@ -17,19 +16,14 @@ export interface LogReading {
   readonly onFault: (hour: string, error: Error) => void;
 }
 
-type Lines = AsyncGenerator<SegmentLines>;
+type Lines<Result = void> = AsyncGenerator<SegmentLines, Result>;
 
 /** Unread lines of the hours before an instant. Throws `PartialListingError` rather than skip an hour. */
 export async function* readWholeHours(reading: LogReading, end: number): Lines {
   const { store, place } = reading;
   if (place.before >= end) return;
   for await (const hour of hoursInOrder(store, 'oldest', place.before, end - 1)) {
-    const numbers = followHour(place.hours, hour);
-    const previous: PreviousHour[] = [];
-    yield* linesByNumber(
-      // A damaged object may be restored, so the hour is read again.
-      restOf(reading, numbers, () => void place.unread.add(hour), previous),
-    );
+    const previous = yield* restOf(reading, followHour(place.hours, hour));
     await assertPreviousListed(store, previous, place.before);
     pass(place, startOfHour(hour) + HOUR);
   }
@@ -41,40 +35,31 @@ export async function* readAgain(
   reading: LogReading,
   hours: AsyncIterable<string> | Iterable<string>,
 ): Lines {
-  const { place } = reading;
-  const { unread } = place;
+  const { hours: known, unread } = reading.place;
   for await (const hour of hours) {
-    const position = positionIn(place, hour);
-    if (position === null) {
-      unread.delete(hour);
-      continue;
-    }
-    let isDamaged = false;
-    const onDamage = () => {
-      isDamaged = true;
-    };
-    yield* linesByNumber(restOf({ ...reading, onFault: () => undefined }, position, onDamage));
-    if (Object.hasOwn(place.passed, hour)) keepPassed(place, position);
-    if (isDamaged) unread.add(hour);
-    else unread.delete(hour);
+    const position = known.get(hour);
+    if (position === undefined) unread.delete(hour);
+    else yield* restOf({ ...reading, onFault: () => undefined }, position);
   }
 }
 
-function restOf(
-  { store, onFault }: LogReading,
-  position: HourPosition,
-  onDamage: () => void,
-  previous: PreviousHour[] = [],
-): AsyncGenerator<NewSegment> {
+/** Unread lines of an hour. Returns the previous hours that its records name. */
+async function* restOf({ store, place, onFault }: LogReading, position: HourPosition): Lines<PreviousHour[]> {
   const { hour } = position;
+  const previous: PreviousHour[] = [];
+  let isDamaged = false;
   const reading = {
     store,
     onFault(fault: Error) {
       onFault(hour, fault);
-      onDamage();
+      isDamaged = true;
     },
     onPrevious: (earlier: string, folder: string) => void previous.push({ hour: earlier, folder }),
     onLost: (lost: LostSegments) => onFault(hour, new Error(describeLost(lost))),
   };
-  return segmentsOfHour(reading, position);
+  yield* linesByNumber(segmentsOfHour(reading, position));
+  // A damaged object may be restored, so the hour is read again.
+  if (isDamaged) place.unread.add(hour);
+  else place.unread.delete(hour);
+  return previous;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
-import { type HourPosition, hourPosition } from '../../../../src/ledger/log/hour-position.js';
+import { type HourPosition, hourPosition, markRead } from '../../../../src/ledger/log/hour-position.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../../src/store/object-store.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -18,7 +18,7 @@ it('lists an hour of many segments once a minute, and before that when it is tol
   const writers = async () => {
     const found: string[] = [];
     for await (const { position, writer, number } of log.newSegments()) {
-      position.read.set(writer, number);
+      markRead(position, { writer, number });
       found.push(writer);
     }
     return found;
@@ -47,7 +47,7 @@ it('takes what was written just before the clock was set back, and follows that 
   const log = follow(store, () => now);
   const take = () =>
     Array.fromAsync(log.newSegments(), ({ position, writer, number }) => {
-      position.read.set(writer, number);
+      markRead(position, { writer, number });
       return `${writer} ${number}`;
     });
   const ahead = hourAt(now);

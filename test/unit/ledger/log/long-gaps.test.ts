@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { describeLost, type LostSegments } from '../../../../src/ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
-import { hourPosition } from '../../../../src/ledger/log/hour-position.js';
+import { hourPosition, markRead } from '../../../../src/ledger/log/hour-position.js';
 import { scanLines } from '../../../../src/ledger/log/scan-lines.js';
 import { segmentsOfHour } from '../../../../src/ledger/log/segments-of-hour.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
@@ -70,7 +70,7 @@ describe('a foreign object with a high number', () => {
       const found: string[] = [];
       for await (const { position, writer, number } of log.newSegments()) {
         found.push(`${writer} ${number}`);
-        position.read.set(writer, number);
+        markRead(position, { writer, number });
       }
       return found;
     };

@@ -73,6 +73,7 @@ describe('a follower of the ledger', () => {
     const follower = await follow();
     put('a', 'one');
     await follower.look();
+    expect(follower.progress().hours).toEqual({ 'dt=2026-03-04/hour=05/': { a: 2 } });
     put('b', 'two');
     await follower.look();
     advance(HOUR);
@@ -103,6 +104,13 @@ describe('a follower of the ledger', () => {
     advance(60_000);
     await follower.look();
     expect(sent).toEqual(['known', 'new writer']);
+    advance(HOUR);
+    for (let index = 0; index < 501; index += 1) put('b', 'next hour');
+    await follower.look();
+    store.calls.length = 0;
+    await follower.look();
+    // Not those of an hour that it has passed.
+    expect(store.calls).toHaveLength(1);
   });
 
   it('passes over no hour that a listing leaves out and a record names', async () => {
@@ -468,7 +476,7 @@ describe('a follower of the ledger', () => {
 
   describe('brings each line once when the clock was ahead and is set back', () => {
     it('those of the hours that it had passed, which are written again', async () => {
-      const { sent, put, advance, follow } = world();
+      const { store, sent, put, advance, follow } = world();
       const follower = await follow();
       put('a', 'before');
       await follower.look();
@@ -480,6 +488,9 @@ describe('a follower of the ledger', () => {
       put('b', 'behind');
       await follower.look();
       expect(sent).toEqual(['before', 'ahead', 'behind', 'last ahead']);
+      store.calls.length = 0;
+      await follower.look();
+      expect(store.calls.map(({ operation }) => operation)).toEqual(['list', 'list']);
       advance(24 * HOUR);
       await follower.look();
       expect(sent).toHaveLength(4);

@@ -1,12 +1,8 @@
-import { type ObjectInfo, type ObjectReading, type ObjectStore, StoreError } from './object-store.js';
+import type { ObjectInfo, ObjectReading, ObjectStore } from './object-store.js';
 
 /** The bytes of an object. Throws `StoreError` when the body breaks off. Copies less than `node:stream/consumers`, which uses a Blob. */
-export async function readToEnd({ info, body, bytes }: ObjectReading): Promise<Buffer> {
-  try {
-    return bytes ?? Buffer.concat(await body.toArray());
-  } catch (cause) {
-    throw new StoreError('read', `${info.key} could not be read to its end`, { cause });
-  }
+export async function readToEnd({ body, bytes }: ObjectReading): Promise<Buffer> {
+  return bytes ?? Buffer.concat(await body.toArray());
 }
 
 /** Reads an object, or a range of it, into memory; null when it is missing. `bytes` is null when the object is larger than `maxBytes`. */

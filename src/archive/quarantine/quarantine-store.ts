@@ -1,7 +1,7 @@
-import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import { isUlid } from '../../lib/text/id-cursor.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { readBytes } from '../../store/read-to-end.js';
 import { quarantineFolder } from '../layout.js';
 import { readRequest } from './read-request.js';
 
@@ -11,10 +11,7 @@ export type QuarantineStore = ReturnType<typeof createQuarantineStore>;
 export function createQuarantineStore(store: ObjectStore) {
   const bodyKey = (id: string) => `${quarantineFolder(id)}body`;
   const oneAtATime = pLimit(1);
-  const body = async (id: string) => {
-    const reading = isUlid(id) ? await store.read(bodyKey(id)) : null;
-    return reading === null ? null : buffer(reading.body);
-  };
+  const body = async (id: string) => (isUlid(id) ? await readBytes(store, bodyKey(id)) : null)?.bytes ?? null;
   return {
     request: async (id: string) => (isUlid(id) ? readRequest(store, id) : null),
     /** Key and size of the body; null when it is missing. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
 import { CANARY_FOLDER } from '../../archive/layout.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
+import { readBytes } from '../../store/read-to-end.js';
 import { diagnose } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 
@@ -239,11 +239,10 @@ async function proveStore({ store, key, report }: CanaryObject, tests: boolean):
   // The object may have been removed meanwhile, so only a second creation proves that the condition is ignored.
   const isGone = tests && (await store.create(key, refused, DOCUMENT_HEADERS)) === 'created';
   if (isGone && (await store.create(key, refused, DOCUMENT_HEADERS)) === 'created') throw overwritten();
-  const reading = await store.read(key);
-  if (reading === null) throw new Error('the canary was written but is not there');
-  const found = await buffer(reading.body);
-  if (found.equals(isGone ? refused : body)) return;
-  throw found.equals(refused) ? overwritten() : new Error('the canary reads back differently');
+  const found = await readBytes(store, key);
+  if (found === null) throw new Error('the canary was written but is not there');
+  if (found.bytes?.equals(isGone ? refused : body)) return;
+  throw found.bytes?.equals(refused) ? overwritten() : new Error('the canary reads back differently');
 }
 
 function bodyOf(report: unknown): Buffer {

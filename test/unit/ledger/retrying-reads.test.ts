@@ -38,7 +38,7 @@ const cut = async (store: ObjectStore) => {
   const body = Readable.from(
     (async function* () {
       yield Buffer.from('te');
-      throw new Error('EIO');
+      throw new StoreError('read', 'EIO');
     })(),
   );
   return reading && { ...reading, body };

@@ -11,6 +11,7 @@ import type { WritableDeliveryLog } from './delivery-log.js';
 import { type CallbackAttempt, sendCallback } from './send-callback.js';
 
 export interface NotifierOptions extends BodyHabits {
+  /** Whether callbacks have a `Content-Length`, or come with `Transfer-Encoding: chunked`. */
   readonly framing: 'sized' | 'chunked';
 }
 

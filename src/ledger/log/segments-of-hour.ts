@@ -80,20 +80,18 @@ async function* segmentsIn(
   }));
   for (const fault of unresolvedFaults({ records, faults })) onFault(fault);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous, folder);
-  const taken: { readonly segments: Numbered[] }[] = [];
+  const taken: Numbered[] = [];
   for (const record of records) {
-    const isTakenNow = coveredNumbers(taken).has;
-    const wanted = record.segments.filter((each) => !isRead(before, each) && !isTakenNow(each));
-    const own: Numbered[] = [];
-    taken.push({ segments: own });
+    const isTaken = coveredNumbers([{ segments: taken }]).has;
+    const wanted = record.segments.filter((each) => !isRead(before, each) && !isTaken(each));
     for await (const { writer, number, segment } of segmentsOfRecord(reading, record, wanted)) {
-      own.push({ writer, number });
+      taken.push({ writer, number });
       yield { position, writer, number, segment };
     }
   }
   // Segments that a missing object had must still exist as objects.
   const covering = [...records, ...faults.flatMap(({ record }) => record ?? [])];
-  const others = remainingNumbers(folder, reading, before, covering, coveredNumbers(taken));
+  const others = remainingNumbers(folder, reading, before, covering, coveredNumbers([{ segments: taken }]));
   yield* fetchNewSegments(store, position, others, onLost, concurrency);
 }
 

@@ -38,31 +38,32 @@ export function placeAt({ before, hours, passed, missing }: LogProgress): LogPla
 
 export function progressOf({ before, hours }: LogPlace): LogProgress {
   const watermark = hourAt(before);
-  const numbers = [...hours].map(([hour, { read }]) => [hour, toNumbers(read)] as const);
-  return {
-    before,
-    hours: Object.fromEntries(numbers.filter(([hour]) => hour >= watermark)),
-    passed: Object.fromEntries(numbers.filter(([hour]) => hour < watermark)),
-    missing: Object.fromEntries(lacking(hours).map(({ hour, missing }) => [hour, missing])),
-  };
+  const open: Record<string, Numbers> = {};
+  const passed: Record<string, Numbers> = {};
+  const gaps: Record<string, readonly Gap[]> = {};
+  for (const [hour, { read, missing }] of hours) {
+    if (hour < watermark) passed[hour] = toNumbers(read);
+    else open[hour] = toNumbers(read);
+    if (missing.length > 0) gaps[hour] = missing;
+  }
+  return { before, hours: open, passed, missing: gaps };
 }
 
 /** One object for each map: every segment takes the progress, and the hours have thousands of numbers. */
 const converted = new WeakMap<HourPosition['read'], Numbers>();
 
 function toNumbers(read: HourPosition['read']): Numbers {
-  const numbers = converted.get(read) ?? Object.fromEntries(read);
+  const known = converted.get(read);
+  if (known !== undefined) return known;
+  const numbers = Object.fromEntries(read);
   converted.set(read, numbers);
   return numbers;
 }
 
-function lacking(hours: LogPlace['hours']): HourPosition[] {
-  return [...hours.values()].filter(({ missing }) => missing.length > 0);
-}
-
 /** Hours with gaps or damage. */
 export function lackingHours({ hours, unread }: LogPlace): Set<string> {
-  return new Set([...unread, ...lacking(hours).map(({ hour }) => hour)]);
+  const lacking = [...hours.values()].filter(({ missing }) => missing.length > 0);
+  return new Set([...unread, ...lacking.map(({ hour }) => hour)]);
 }
 
 /** Passes all hours before an instant. */

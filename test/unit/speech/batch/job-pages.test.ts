@@ -322,6 +322,15 @@ describe('walking the job list', () => {
     expect(ids(await walk(async () => ({ jobs, malformed: 0 })))).toEqual(jobs.map(({ id }) => id));
   });
 
+  it('lists also what comes meanwhile to less than a page of such a server', async () => {
+    const jobs = [job('j0', 1_700_000_000_000)];
+    const fetch: FetchPage = async () => {
+      if (jobs.length < 5) jobs.unshift(job(`j${jobs.length}`, 1_700_000_000_000 + jobs.length * 60_000));
+      return { jobs: [...jobs], malformed: 0 };
+    };
+    expect(ids(await walk(fetch)).sort()).toEqual(['j0', 'j1', 'j2', 'j3', 'j4']);
+  });
+
   it('refuses a server that ignores created_before also while new jobs keep coming', async () => {
     const START = 1_700_000_000_000;
     const jobs = Array.from({ length: 300 }, (_, index) => job(`j${index}`, START + index * 1_000));

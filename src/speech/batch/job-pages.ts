@@ -104,10 +104,13 @@ async function* walkPages(fetch: FetchPage, since: number, order: Order): AsyncG
       if (shortPage.gapAt !== null) yield { ...NO_JOBS, gapAt: shortPage.gapAt };
     }
     const isFull = entries >= fullPage;
-    const isHonoured = honoursCursor(times, cursor);
-    if (!isHonoured && isFull) throw invalid('created_before is not honoured');
+    if (!isHonoured(times, cursor)) {
+      // The same short page again is the whole list.
+      if (added.length === 0 && !isFull) return overlap;
+      throw invalid('created_before is not honoured');
+    }
     // Nothing new on a page smaller than others: only the overlap is left.
-    if (added.length === 0 && (!isHonoured || entries < largestPage)) return overlap;
+    if (added.length === 0 && entries < largestPage) return overlap;
 
     measureDisplacement(order, jobs, added);
     const border = nextBorder(times, cursor, OVERLAP_BY_DISPLACEMENT * order.displacement);
@@ -194,7 +197,7 @@ function createRecentIds() {
  *
  * @param times newest first
  */
-function honoursCursor(times: readonly number[], cursor: number | null): boolean {
+function isHonoured(times: readonly number[], cursor: number | null): boolean {
   const [newest = 0] = times;
   const oldest = times.at(-1) ?? 0;
   return cursor === null || (newest <= cursor + BORDER_TOLERANCE_MS && oldest <= cursor);

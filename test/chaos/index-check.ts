@@ -75,7 +75,8 @@ interface Asked {
   readonly until?: number;
   /**
    * Whether the index looks for what appeared in whole hours, as one does once a day: a write during which the clock is set to another time
-   * is refused, and its segment stays in the hour of that time.
+   * is refused, and its segment stays in the hour of that time. And for what was missing, as one does after a minute: a folder that could
+   * not be listed is, until then.
    */
   readonly again?: boolean;
 }
@@ -94,7 +95,7 @@ async function answersOf(
     maxBytes: 2 ** 31,
   });
   try {
-    if (again) await index.call('saveRange', { relistedAt: 0 });
+    if (again) await index.call('saveRange', { relistedAt: 0, retriedAt: 0 });
     await fillAll(index);
     const places = await index.call('findLines', { limit: 10_000_000, until });
     const { missing } = await index.call('state');

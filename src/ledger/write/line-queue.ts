@@ -6,10 +6,9 @@ import type { SegmentLine } from './segment-writer.js';
  * written, the other half arrives.
  */
 const WELL_FILLED = 24;
-/** Longest pause under load, in milliseconds. */
+/** Bounds of the pause under load, in milliseconds. A timer takes at least one. */
+const SHORTEST_PAUSE = 1;
 const LONGEST_PAUSE = 20;
-/** Shorter pauses, in milliseconds, are skipped: a timer takes at least one. */
-const SHORTEST_PAUSE = 0.5;
 /** Lines of the last and the next flush together, from which on the replica counts as busy. */
 const BUSY = 4;
 
@@ -60,9 +59,9 @@ export function createLineQueue<Line extends QueuedLine>(maxBytes: number, fullS
     async untilReady(): Promise<void> {
       if (waiting.length >= full) return;
       const isBusy = lastLines + waiting.length >= BUSY;
-      const pause = isBusy ? Math.min(LONGEST_PAUSE, typicalWrite / 3) : 0;
+      const pause = isBusy ? Math.max(SHORTEST_PAUSE, Math.min(typicalWrite / 3, LONGEST_PAUSE)) : 0;
       const milliseconds = Math.max(pause, firstDue - performance.now());
-      if (milliseconds >= SHORTEST_PAUSE) await linger(milliseconds);
+      if (milliseconds > 0) await linger(milliseconds);
     },
     /** Ends a wait immediately, when the ledger is closed. */
     endWait: () => endWait(),

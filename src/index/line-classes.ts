@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { announcedEvent, type JobEventName } from '../domain/announced-event.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { TEST_STATUS } from '../domain/job.js';
 import { isReasonCode, type ReasonCode } from '../domain/reasons.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 
@@ -49,9 +50,19 @@ export function isMissed({ origin, outcome, actor }: LineClass): boolean {
   return origin === 'recovery' && actor === null && MISSED.includes(outcome);
 }
 
-/** Whether a line records a callback that was answered 2xx. */
-export function isAccepted({ origin, outcome }: LineClass): boolean {
-  return origin === 'callback' && outcome !== 'refused';
+/** Whether a line records a callback of a job that was answered 2xx. */
+export function isAccepted(line: LineClass): boolean {
+  return isCallbackOfJob(line) && line.outcome !== 'refused';
+}
+
+/** Whether a line records a callback of a job that was rejected. */
+export function isRefused(line: LineClass): boolean {
+  return isCallbackOfJob(line) && line.outcome === 'refused';
+}
+
+/** Test callbacks of `doctor` say nothing of those that the service sends: it uses the receiver's own secret. */
+function isCallbackOfJob({ origin, status }: LineClass): boolean {
+  return origin === 'callback' && status !== TEST_STATUS;
 }
 
 /**

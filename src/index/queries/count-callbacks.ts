@@ -4,7 +4,7 @@ import type { ReasonCode } from '../../domain/reasons.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { HOUR } from '../../ledger/hours.js';
 import { readState } from '../index-state.js';
-import { idsOf, isAccepted, isMissed, type LineClass, notBroughtBefore } from '../line-classes.js';
+import { idsOf, isAccepted, isMissed, isRefused, type LineClass, notBroughtBefore } from '../line-classes.js';
 import type { ReadableIndex } from '../readable-index.js';
 import { type AcceptedAt, lastAccepted } from './last-accepted.js';
 
@@ -65,7 +65,7 @@ export function countCallbacks(
   const { database, classes } = index;
   const own = classes.all().filter(({ source }) => isInScope(scope, source));
   const accepted = own.filter(isAccepted);
-  const refused = own.filter(({ origin, outcome }) => origin === 'callback' && outcome === 'refused');
+  const refused = own.filter(isRefused);
   const { since, until } = readState(index);
   const known = until === null ? now : Math.min(now, since ?? 0);
   const hourSince = Math.max(now - HOUR, known);

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { LEDGER_OUTCOMES, type LedgerLine } from '../../domain/delivery.js';
-import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
+import { KNOWN_CALLBACK_STATUSES, TEST_STATUS } from '../../domain/job.js';
 import { CALLBACK_REFUSALS, type ProblemCode } from '../../domain/problem.js';
 
 export type DeliveryMetrics = ReturnType<typeof createDeliveryMetrics>;
@@ -29,7 +29,7 @@ export function createDeliveryMetrics(
   const metrics = defineMetrics(registry);
   const sourceOf = boundedLabel(sources);
   const regionOf = boundedLabel(regions);
-  const statusOf = boundedLabel(KNOWN_CALLBACK_STATUSES);
+  const statusOf = boundedLabel([...KNOWN_CALLBACK_STATUSES, TEST_STATUS]);
   const outcomeOf = boundedLabel(LEDGER_OUTCOMES);
   const reportedOf = boundedLabel(REPORTED_REFUSALS);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.

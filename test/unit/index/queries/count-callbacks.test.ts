@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import { TEST_STATUS } from '../../../../src/domain/job.js';
 import type { ItemKind } from '../../../../src/domain/kinds.js';
 import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
@@ -75,6 +76,23 @@ describe('rejected callbacks of the last hour', () => {
       refused(46, 'd', 'draining'),
     ]);
     expect(groups).toMatchObject([{ count: 2, sinceAccepted: 1 }]);
+  });
+
+  it('are not settled by test callbacks of doctor, which do not count either', () => {
+    const test = { status: TEST_STATUS };
+    const figures = figuresOf([
+      refused(50, 'a'),
+      line(40, { ...test, source: 'intake', jobId: 'doctor-1', outcome: 'noted' }),
+      line(40, {
+        ...test,
+        source: 'intake',
+        jobId: 'doctor-2',
+        outcome: 'refused',
+        reason: 'body-too-large',
+      }),
+    ]);
+    expect(figures.accepted.size).toBe(0);
+    expect(figures.refused).toMatchObject([{ count: 1, sinceAccepted: 1 }]);
   });
 
   it('count all the same when a recovery fetched the results', () => {

@@ -24,6 +24,13 @@ describe('metrics', () => {
     return text.split('\n').filter((line) => line.startsWith(`transcript_receiver_${name}`));
   }
 
+  it('names the status of test callbacks of doctor, which alerts leave out', async () => {
+    metrics.deliveries.delivered(ledgerLine({ status: 'doctor', outcome: 'noted' }));
+    expect(await samples('deliveries_total')).toEqual([
+      'transcript_receiver_deliveries_total{source="default",region="eu1",status="doctor",outcome="noted"} 1',
+    ]);
+  });
+
   it('counts deliveries, items and bytes as in the ledger line', async () => {
     metrics.deliveries.delivered(
       ledgerLine({

@@ -3,6 +3,7 @@ import { TEST_STATUS } from '../../domain/job.js';
 import { remedyFor } from '../../domain/reasons.js';
 import { scanLines } from '../../ledger/log/scan-lines.js';
 import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
+import { compileRanges } from '../../lib/text/ip-address.js';
 import { ulidMaker } from '../../lib/text/ulid-maker.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
@@ -16,6 +17,8 @@ export interface PublicCheckOptions {
   readonly credential: readonly string[];
   /** Largest body that the source accepts, in bytes. */
   readonly maxBytes: number;
+  /** `receiver.trustedProxies`. */
+  readonly trustedProxies: readonly string[];
   /** The store that holds the receiver's ledger. */
   readonly store: ObjectStore;
   /** Milliseconds to a response. */
@@ -41,7 +44,7 @@ export async function checkPublic(options: PublicCheckOptions): Promise<Finding[
   if (first.own === null) return [foreignAnswer(first)];
   return [
     await acceptance(options, first),
-    await forwardedAddress(options, call),
+    await forwardedAddress(options, call, first),
     await bodySize(options, call),
     await exposedPaths(options),
   ];
@@ -140,24 +143,32 @@ async function findLine(store: ObjectStore, deliveryId: string): Promise<LedgerL
 
 function ignore(): void {}
 
-async function forwardedAddress({ store }: PublicCheckOptions, call: Call): Promise<Finding> {
+/** @param first the answer without the header */
+async function forwardedAddress(
+  { store, trustedProxies }: PublicCheckOptions,
+  call: Call,
+  first: PublicAnswer,
+): Promise<Finding> {
   const check = 'public client address';
   try {
-    const { own } = await call({ headers: [`X-Forwarded-For: ${FORGED_ADDRESS}`] });
-    const deliveryId = own?.deliveryId;
-    const seen =
-      typeof deliveryId === 'string'
-        ? ((await findLine(store, deliveryId))?.clientIp ?? null)
-        : addressIn(String(own?.detail ?? ''));
+    const seen = await addressSeen(store, await call({ headers: [`X-Forwarded-For: ${FORGED_ADDRESS}`] }));
     if (seen === null)
       return skipped(check, 'The response does not contain the address that the receiver saw.');
-    return seen === FORGED_ADDRESS
-      ? failed(
+    if (seen !== FORGED_ADDRESS)
+      return passed(check, `The receiver ignored a forged X-Forwarded-For; it saw ${seen}.`);
+    const unforged = await addressSeen(store, first);
+    const isProxy = unforged !== null && compileRanges(trustedProxies)(unforged) !== null;
+    return isProxy
+      ? warned(
+          check,
+          `A forged X-Forwarded-For was trusted, because ${unforged} sent it, which receiver.trustedProxies holds.`,
+          `If ${unforged} is this machine, run doctor from another one. If it is the balancer, let it append X-Forwarded-For.`,
+        )
+      : failed(
           check,
           `The receiver trusted a forged X-Forwarded-For (${FORGED_ADDRESS}): anyone can claim an address of the service.`,
           'Narrow receiver.trustedProxies to the addresses of your balancers.',
-        )
-      : passed(check, `The receiver ignored a forged X-Forwarded-For; it saw ${seen}.`);
+        );
   } catch (error) {
     return failed(
       check,
@@ -165,6 +176,12 @@ async function forwardedAddress({ store }: PublicCheckOptions, call: Call): Prom
       'Check the balancer.',
     );
   }
+}
+
+async function addressSeen(store: ObjectStore, { own }: PublicAnswer): Promise<string | null> {
+  const deliveryId = own?.deliveryId;
+  if (typeof deliveryId !== 'string') return addressIn(String(own?.detail ?? ''));
+  return (await findLine(store, deliveryId))?.clientIp ?? null;
 }
 
 /** The address in the detail of an `address-refused` problem. */

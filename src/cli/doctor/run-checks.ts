@@ -190,5 +190,6 @@ function publicTarget(config: Config, options: DoctorOptions) {
     source: name,
     credential: credentialHeaders(source, options.credential, Date.now()),
     maxBytes: source.maxBytes,
+    trustedProxies: config.receiver.trustedProxies,
   };
 }

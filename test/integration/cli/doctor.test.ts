@@ -441,6 +441,23 @@ describe('doctor through the public address', () => {
     expect(code).toBe(1);
   });
 
+  it('does not call the receiver open to anyone where doctor itself connects from a trusted address', async () => {
+    const receiver = { trustedProxies: ['127.0.0.1'] };
+    for (const source of ['default', 'elsewhere']) {
+      const { one } = await doctor(
+        { ...settings(), receiver },
+        '--url',
+        service.publicUrl,
+        '--source',
+        source,
+      );
+      expect(one('public client address')).toMatchObject({
+        verdict: 'warning',
+        message: expect.stringContaining('127.0.0.1'),
+      });
+    }
+  });
+
   it('explains a refusal by address instead of failing', async () => {
     const { one } = await doctor(settings(), '--url', service.publicUrl, '--source', 'elsewhere');
     expect(one('public callback')).toMatchObject({

@@ -138,9 +138,8 @@ function writeHistory(folder, now, withIssues, scale) {
     const start = now - quarter * (HOUR / 4);
     const wave = 16 * (1 + Math.sin((quarter / 96) * 2 * Math.PI)) * (0.7 + random() * 0.6);
     const busy = Math.round(scale * (4 + wave));
-    const lines = Array.from({ length: busy }, () =>
-      madeUpLine(start + random() * (HOUR / 4 - 60_000), random, withIssues),
-    );
+    const times = Array.from({ length: busy }, () => start + random() * (HOUR / 4 - 60_000));
+    const lines = times.sort((a, b) => a - b).map((time) => madeUpLine(time, random, withIssues));
     if (lines.length === 0) continue;
     const writtenAt = new Date(start + HOUR / 4);
     const instant = writtenAt.toISOString();

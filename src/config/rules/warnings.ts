@@ -29,6 +29,7 @@ export function configWarnings(config: Config, { now, production }: WarningOptio
     ...sharedPrefixWarnings(config),
     ...proxyWarnings(config),
     ...publicUrlWarnings(config),
+    ...unaskedRegionWarnings(config),
     ...clearTextWarnings(config),
     ...(production && config.store.url.startsWith('file:')
       ? [
@@ -63,6 +64,20 @@ function publicUrlWarnings({ receiver: { publicUrl } }: Config): string[] {
   return [
     `receiver.publicUrl is ${publicUrl}: /callbacks/<source> is appended to it; leave that out unless a proxy removes it`,
   ];
+}
+
+/** Where recovery is on, but not for every region that a source gets callbacks from. */
+function unaskedRegionWarnings({ sources, speech, egress }: Config): string[] {
+  const isAsked = (region: string) => (speech.regions[region]?.batchUrl ?? null) !== null;
+  if (speech.apiKey === null || !Object.keys(speech.regions).some(isAsked)) return [];
+  return Object.entries(sources).flatMap(([name, { allow }]) =>
+    allow
+      .filter((entry) => Object.hasOwn(egress.regions, entry) && !isAsked(entry))
+      .map(
+        (region) =>
+          `sources.${name} admits ${region}, but speech.regions.${region}.batchUrl is not set: its lost callbacks are not noticed`,
+      ),
+  );
 }
 
 /** Prefix lengths of the widest private networks, 10.0.0.0/8 and fc00::/7. */
@@ -128,10 +143,8 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
         ? `${place} has no credentials and admits every address: anyone who can reach it can write into the archive`
         : `${place} has no credentials: it accepts every request that its allowlist admits`,
     );
-  } else if (
-    credentials.every(([, credential]) => credential.expires !== null && credential.expires <= now)
-  ) {
-    warnings.push(`${place}: every credential has expired, so nothing is accepted`);
+  } else {
+    warnings.push(...noneValidWarnings(place, Object.values(source.credentials), now));
   }
   if (source.allowUnauthenticated && credentials.length > 0) {
     warnings.push(`${place}.allowUnauthenticated has no effect beside credentials: they are required`);
@@ -144,6 +157,21 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
   for (const [credentialName, credential] of credentials)
     warnings.push(...credentialWarnings(`${place}.credentials.${credentialName}`, credential, now));
   return warnings;
+}
+
+function noneValidWarnings(
+  place: string,
+  credentials: readonly Source['credentials'][string][],
+  now: number,
+): string[] {
+  const current = credentials.filter(({ expires }) => expires === null || expires > now);
+  const begins = current.map(({ notBefore }) => notBefore ?? now);
+  if (begins.some((begin) => begin <= now)) return [];
+  return begins.length === 0
+    ? [`${place}: every credential has expired, so nothing is accepted`]
+    : [
+        `${place}: no credential is valid before ${new Date(Math.min(...begins)).toISOString()}, so nothing is accepted until then`,
+      ];
 }
 
 function credentialWarnings(

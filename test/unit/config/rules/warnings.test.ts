@@ -33,6 +33,17 @@ describe('configWarnings', () => {
       /every credential has expired/,
     ],
     [
+      'credentials of which none is valid yet',
+      {
+        credentials: {
+          a: { headers, expires: '2026-01-01' },
+          b: { headers: ['X-Token: another-of-good-length'], notBefore: '2026-02-02' },
+          c: { headers: ['X-Token: a-third-of-good-length'], notBefore: '2026-02-01' },
+        },
+      },
+      /no credential is valid before 2026-02-01T00:00:00\.000Z/,
+    ],
+    [
       'a credential that ends soon',
       { credentials: { a: { headers, expires: '2026-01-28' } } },
       /expires within 14d/,
@@ -65,6 +76,14 @@ describe('configWarnings', () => {
       'a jobs API without TLS',
       { speech: { regions: { us1: { batchUrl: 'http://10.0.0.7:9100' } } } },
       /^speech\.regions\.us1\.batchUrl is not encrypted: speech\.apiKey/m,
+    ],
+    [
+      'an admitted region that recovery does not ask',
+      {
+        sources: { a: { allow: ['eu1', 'us1', '10.0.0.0/8'] } },
+        speech: { apiKey: 'api-key-1', regions: { eu1: { batchUrl: 'https://eu1.example' } } },
+      },
+      /^sources\.a admits us1, but speech\.regions\.us1\.batchUrl is not set: its lost callbacks are not noticed$/m,
     ],
     [
       'a realtime host without TLS',

@@ -6,10 +6,9 @@ import { UnreadableError } from '../retrying-reads.js';
 import { folderOfWriter } from '../segment-key.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type HourPosition, isRead, isWithin } from './hour-position.js';
-import type { MergedSegment, MergeRecord } from './merge-record.js';
-import { MergedHourError, readMergedHour, unresolvedFaults } from './merge-record.js';
+import { MergedHourError, type MergeRecord, readMergedHour, unresolvedFaults } from './merge-record.js';
 import { readMergedSegments } from './merged-segments.js';
-import { fetchNewSegments, fetchSegments, type NewSegment, numbersOfGap } from './new-segments.js';
+import { fetchNewSegments, type NewSegment, numbersOfGap } from './new-segments.js';
 
 export interface HourReading {
   readonly store: ObjectStore;
@@ -56,7 +55,7 @@ export function newSegmentsOf(
   onLost: HourReading['onLost'],
 ): AsyncGenerator<NewSegment> {
   const before = { ...position, missing: [] };
-  const numbers = remainingNumbers(folder, { store, onLost }, before, [], coveredNumbers([]));
+  const numbers = remainingNumbers(folder, { store, onLost }, before, new Map(), coveredNumbers([]));
   return fetchNewSegments(store, position, numbers, onLost);
 }
 
@@ -83,57 +82,53 @@ async function* segmentsIn(
   const taken: Numbered[] = [];
   for (const record of records) {
     const isTaken = coveredNumbers([{ segments: taken }]).has;
-    const wanted = record.segments.filter((each) => !isRead(before, each) && !isTaken(each));
-    for await (const { writer, number, segment } of segmentsOfRecord(reading, record, wanted)) {
+    const isWanted = (each: Numbered) => !isRead(before, each) && !isTaken(each);
+    for await (const { writer, number, segment } of segmentsOfRecord(store, record, isWanted, onFault)) {
       taken.push({ writer, number });
       yield { position, writer, number, segment };
     }
   }
-  // Segments that a missing object had must still exist as objects.
-  const covering = [...records, ...faults.flatMap(({ record }) => record ?? [])];
-  const others = remainingNumbers(folder, reading, before, covering, coveredNumbers([{ segments: taken }]));
+  // What a damaged or missing object had must still exist as segments.
+  const recorded = coveredNumbers([...records, ...faults.flatMap(({ record }) => record ?? [])]).last;
+  const others = remainingNumbers(folder, reading, before, recorded, coveredNumbers([{ segments: taken }]));
   yield* fetchNewSegments(store, position, others, onLost, concurrency);
 }
 
-/** Segments of a record, from its object or else from their own; those that neither has are left out. */
+/** Wanted segments of a record from its object, which ends where the object is damaged. */
 async function* segmentsOfRecord(
-  { store, onFault, concurrency = CONCURRENCY }: HourReading,
+  store: ObjectStore,
   record: MergeRecord,
-  wanted: readonly MergedSegment[],
+  isWanted: (segment: Numbered) => boolean,
+  onFault: HourReading['onFault'],
 ): AsyncGenerator<Found> {
-  const first = wanted[0];
-  const last = wanted.at(-1);
-  if (first === undefined || last === undefined) return;
   const { segments } = record;
-  let count = 0;
+  const first = segments.findIndex(isWanted);
+  if (first < 0) return;
   try {
-    const some = readMergedSegments(store, record, segments.indexOf(first), segments.indexOf(last) + 1);
+    const some = readMergedSegments(store, record, first, segments.findLastIndex(isWanted) + 1);
     for await (const { segment, content } of some) {
-      if (segment !== wanted[count]) continue;
-      count += 1;
       const { writer, number, writtenAt } = segment;
-      yield { writer, number, segment: { content, writtenAt } };
+      if (isWanted(segment)) yield { writer, number, segment: { content, writtenAt } };
     }
   } catch (error) {
     if (!(error instanceof MergedHourError)) throw error;
     onFault(error);
-    for await (const { segment, ...place } of fetchSegments(store, record, wanted.slice(count), concurrency))
-      if (segment !== null) yield { ...place, segment };
   }
 }
 
 /**
  * Numbers that are still to be fetched: those after the position that a segment or record has, those that must exist between them, and
  * missing ones that came back, without the numbers in `taken`.
+ *
+ * @param recorded the last number of each writer that a record names
  */
 async function* remainingNumbers(
   folder: string,
   { store, onLost }: Pick<HourReading, 'store' | 'onLost'>,
   { hour, read, missing }: HourPosition,
-  records: readonly MergeRecord[],
+  recorded: ReadonlyMap<string, number>,
   taken: CoveredSegments,
 ): AsyncGenerator<Numbered> {
-  const covered = coveredNumbers(records);
   const last = new Map(read);
   async function* upTo(writer: string, end: number): AsyncGenerator<Numbered> {
     const from = (last.get(writer) ?? 0) + 1;
@@ -141,12 +136,10 @@ async function* remainingNumbers(
       yield* numbersOfGap({ hour, ...gap }, onLost);
     last.set(writer, Math.max(end, from - 1));
   }
-  // Merged segments may still exist. The listing skips them.
+  // Segments that were read from an object may still exist. The listing skips them.
   const position = new Map(read);
-  for (const writer of covered.last.keys()) {
-    const end = covered.lastConsecutive({ writer, number: read.get(writer) ?? 0 });
-    position.set(writer, end);
-  }
+  for (const writer of taken.last.keys())
+    position.set(writer, taken.lastConsecutive({ writer, number: read.get(writer) ?? 0 }));
   const open = missing.filter(({ writer }) => folderOfWriter(writer) === folder).flatMap(taken.missingIn);
   for (const { writer, from } of open)
     position.set(writer, Math.min(from - 1, position.get(writer) ?? from - 1));
@@ -156,5 +149,5 @@ async function* remainingNumbers(
     yield* upTo(writer, number - 1);
     yield* upTo(writer, number);
   }
-  for (const [writer, end] of covered.last) yield* upTo(writer, end);
+  for (const [writer, end] of recorded) yield* upTo(writer, end);
 }

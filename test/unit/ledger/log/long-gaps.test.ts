@@ -99,3 +99,48 @@ describe('a foreign object with a high number', () => {
     expect(store.calls.length).toBeLessThan(4 * CALLS);
   });
 });
+
+describe('a merged object of more than a thousand segments', () => {
+  const ALL = Array.from({ length: 1_200 }, (_, index) => `a ${index + 1}`);
+
+  async function merge(): Promise<string> {
+    for (let number = 1; number <= ALL.length; number += 1) put('a', number, 'one');
+    now = START + 2 * HOUR;
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    const keys = await Array.fromAsync(store.keys('ledger-hours/'));
+    return keys.find((key) => key.endsWith('.gz')) ?? '';
+  }
+
+  it('that is missing costs no line whose segment exists', async () => {
+    const object = await merge();
+    await store.delete(object);
+    expect(await readHour()).toEqual(ALL);
+    expect(lost).toEqual([expect.stringContaining('it is missing')]);
+  });
+
+  it('that is shorter than its record says costs no line whose segment exists', async () => {
+    store.put(await merge(), '\0'.repeat(10));
+    expect(await readHour()).toEqual(ALL);
+    expect(lost).toEqual([expect.stringContaining('it has 10 bytes')]);
+  });
+
+  it('that is damaged costs no line whose segment exists', async () => {
+    const object = await merge();
+    const { size = 0 } = (await store.head(object)) ?? {};
+    store.put(object, '\0'.repeat(size));
+    expect(await readHour()).toEqual(ALL);
+    expect(lost).toEqual([expect.stringContaining('its bytes are not those that its record names')]);
+  });
+
+  it('that was restored after its hour was merged again returns each line once', async () => {
+    const object = await merge();
+    const stored = store.objects.get(object);
+    await store.delete(object);
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    if (stored !== undefined) store.objects.set(object, stored);
+    const records = await Array.fromAsync(store.keys('ledger-hours/'));
+    expect(records.filter((key) => key.endsWith('.json'))).toHaveLength(2);
+    expect(await readHour()).toEqual(ALL);
+    expect(lost).toEqual([]);
+  });
+});

@@ -81,6 +81,14 @@ export const REASONS = {
     words: 'a load balancer sent the PROXY protocol',
     remedy: 'Switch it off, or put haproxy in between.',
   },
+  tls: {
+    words: 'a load balancer or a sender spoke TLS to the port',
+    remedy: 'End TLS in the balancer, and forward plain HTTP.',
+  },
+  http2: {
+    words: 'a load balancer or a sender spoke HTTP/2',
+    remedy: 'Let the balancer forward HTTP/1.1.',
+  },
   overloaded: {
     words: 'the receiver was overloaded',
     remedy: `${RETRIED} If this recurs, raise limits.memoryBudget or run more replicas.`,
@@ -265,6 +273,9 @@ export const REASONS = {
   Readonly<Record<string, Reason>>;
 
 export type ReasonCode = ProblemCode | keyof typeof REASONS;
+
+/** A connection began with another protocol than HTTP/1.1. */
+export const OTHER_PROTOCOL_REASONS: readonly ReasonCode[] = ['proxy-protocol', 'tls', 'http2'];
 
 export function isReasonCode(value: unknown): value is ReasonCode {
   // An own property: reasons come from untrusted input too and could be `constructor`.

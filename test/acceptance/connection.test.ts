@@ -275,11 +275,21 @@ describe('a hostile request head', () => {
     });
   });
 
-  describe('a balancer that sends the PROXY protocol', () => {
+  describe('a balancer that speaks another protocol', () => {
     it.each([
-      ['version 1', Buffer.from('PROXY TCP4 203.0.113.7 10.0.0.1 51234 8080\r\n')],
-      ['version 2', Buffer.from('0d0a0d0a000d0a515549540a2111000ccb0071070a000001c8221f90', 'hex')],
-    ])('is answered 400, and the log says what to do: %s', async (_, header) => {
+      [
+        'proxy-protocol',
+        Buffer.from('PROXY TCP4 203.0.113.7 10.0.0.1 51234 8080\r\n'),
+        /PROXY protocol.*haproxy/,
+      ],
+      [
+        'proxy-protocol',
+        Buffer.from('0d0a0d0a000d0a515549540a2111000ccb0071070a000001c8221f90', 'hex'),
+        /PROXY protocol.*haproxy/,
+      ],
+      ['tls', Buffer.from('16030102000100', 'hex'), /TLS.*plain HTTP/],
+      ['http2', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), /HTTP\/2.*HTTP\/1\.1/],
+    ])('is answered 400, and the log says what to do: %s', async (reason, header, detail) => {
       const before = service.log.length;
       const client = await open(service.publicUrl);
       const request =
@@ -287,14 +297,14 @@ describe('a hostile request head', () => {
       await client.send(Buffer.concat([header, Buffer.from(request)]));
       expect(await client.answer()).toMatchObject({
         status: 400,
-        body: expect.stringMatching(/PROXY protocol/),
+        body: expect.stringMatching(detail),
       });
       expect(service.log.slice(before).filter(({ event }) => event === 'refused')).toEqual([
         expect.objectContaining({
           event: 'refused',
-          reason: 'proxy-protocol',
+          reason,
           clientIp: '127.0.0.1',
-          detail: expect.stringMatching(/haproxy/),
+          detail: expect.stringMatching(detail),
         }),
       ]);
     });

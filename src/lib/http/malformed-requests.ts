@@ -13,7 +13,7 @@ interface ParserError extends NodeJS.ErrnoException {
 /** A request that is not valid HTTP/1.1, and its answer. */
 export interface MalformedRequest {
   readonly problem: Problem;
-  /** The code of the problem, or `proxy-protocol`: a balancer began the connection with a PROXY header. */
+  /** The code of the problem, or one of `OTHER_PROTOCOL_REASONS`. */
   readonly reason: ReasonCode;
   /** Address of the sender or of its balancer; undefined once it has disconnected. */
   readonly peer: string | undefined;
@@ -21,17 +21,42 @@ export interface MalformedRequest {
 
 export type OnMalformed = (request: MalformedRequest) => void;
 
-/** For the operator who set up the balancer, and for its log. */
-const PROXY_PROTOCOL =
-  'A PROXY protocol header came before the request. The receiver does not read it: switch it off in the balancer, or put haproxy in between, which reads it and sends X-Forwarded-For.';
+interface OtherProtocol {
+  readonly reason: ReasonCode;
+  /** A connection begins with one of these, and no request can. */
+  readonly starts: readonly Buffer[];
+  /** For the operator who set up the balancer, and for its log. */
+  readonly detail: string;
+}
 
-/** Version 1 is a line of text, version 2 begins with twelve bytes that no request can begin with. */
-const PROXY_V1 = Buffer.from('PROXY ');
-const PROXY_V2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n');
+const OTHER_PROTOCOLS: readonly OtherProtocol[] = [
+  {
+    reason: 'proxy-protocol',
+    // Version 1 is a line of text, version 2 begins with twelve bytes.
+    starts: [Buffer.from('PROXY '), Buffer.from('\r\n\r\n\0\r\nQUIT\n')],
+    detail:
+      'A PROXY protocol header came before the request. The receiver does not read it: switch it off in the balancer, or put haproxy in between, which reads it and sends X-Forwarded-For.',
+  },
+  {
+    reason: 'tls',
+    // A record of a handshake (22), of any version since SSL 3.0.
+    starts: [Buffer.from([22, 3])],
+    detail:
+      'TLS came instead of a request. The receiver does not speak it: end it in the balancer, and forward plain HTTP.',
+  },
+  {
+    reason: 'http2',
+    // The connection preface of RFC 9113, 3.4.
+    starts: [Buffer.from('PRI * HTTP/2.0\r\n')],
+    detail:
+      'HTTP/2 came instead of HTTP/1.1, which alone the receiver speaks: let the balancer forward that.',
+  },
+];
 
-function beginsProxyProtocol(bytes: Buffer | undefined): boolean {
-  if (bytes === undefined) return false;
-  return [PROXY_V1, PROXY_V2].some((start) => bytes.subarray(0, start.length).equals(start));
+function otherProtocolOf(bytes: Buffer | undefined): OtherProtocol | null {
+  if (bytes === undefined) return null;
+  const begins = (start: Buffer) => bytes.subarray(0, start.length).equals(start);
+  return OTHER_PROTOCOLS.find(({ starts }) => starts.some(begins)) ?? null;
 }
 
 /**
@@ -49,8 +74,8 @@ export function rejectMalformedRequests(
   server.on('clientError', (error: ParserError, socket: Socket) => {
     if (broken.has(socket)) return;
     broken.add(socket);
-    const isProxyProtocol = beginsProxyProtocol(error.rawPacket);
-    const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
+    const other = otherProtocolOf(error.rawPacket);
+    const problem = other === null ? problemOf(error) : new Problem('request-malformed', other.detail);
     if (problem === null) {
       socket.destroy(error);
       return;
@@ -58,7 +83,7 @@ export function rejectMalformedRequests(
     if (requests.isInBody(socket)) return endBody(socket, problem, requests);
     onMalformed({
       problem,
-      reason: isProxyProtocol ? 'proxy-protocol' : problem.code,
+      reason: other?.reason ?? problem.code,
       peer: socket.remoteAddress,
     });
     respondInOrder(socket, problem, requests);

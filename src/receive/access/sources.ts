@@ -1,5 +1,5 @@
 import type { Problem } from '../../domain/problem.js';
-import type { ReasonCode } from '../../domain/reasons.js';
+import { OTHER_PROTOCOL_REASONS, type ReasonCode } from '../../domain/reasons.js';
 import { parseHeaderLine } from '../../lib/text/header-line.js';
 import { compileRanges, peerAddress } from '../../lib/text/ip-address.js';
 import type { CallbackRequest } from '../callback-request.js';
@@ -101,7 +101,7 @@ export function misdirectedCaller(
 
 /**
  * Whether a request that is not valid HTTP most likely comes from the sender: an entry other than `any` admits its address. A trusted proxy
- * forwards requests of anybody, but a PROXY header comes from its own settings. A connection without a request may be a probe.
+ * forwards requests of anybody, but its own settings choose what else than HTTP/1.1 it speaks. A connection without a request may be a probe.
  */
 export type MalformedSenderCheck = (reason: ReasonCode, peer: string | undefined) => boolean;
 
@@ -113,7 +113,7 @@ export function compileMalformedSender(
   return (reason, peer) => {
     const address = peerAddress(peer);
     if (address === null || reason === 'head-too-slow') return false;
-    if (trustedRange(address) !== null) return reason === 'proxy-protocol';
+    if (trustedRange(address) !== null) return OTHER_PROTOCOL_REASONS.includes(reason);
     const access = { peer, headers: {}, now: Date.now() };
     return [...sources.values()].some(({ checkAccess }) => checkAccess(access).isFromSender);
   };

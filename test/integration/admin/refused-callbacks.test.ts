@@ -250,29 +250,31 @@ it.concurrent(
     for (const path of ['/', '/favicon.ico?id=1', '/callbacks/intake', '/.env?status=a']) await ask(path, {});
     // Last: its count is read with all others.
     await sendRaw(service, CLIENT_HELLO);
-    await refusedOf(service, ENOUGH, 'request-malformed');
+    await refusedOf(service, ENOUGH, 'tls');
     const issues = about((await verdictOf(service)).issues, 'callbacks-refused');
     const refused = issues.map(({ level, params }) => [level, params.source, params.cause, params.refused]);
     expect(refused.sort()).toEqual([
-      ['failing', null, 'request-malformed', ENOUGH],
       ['failing', null, 'source-unknown', 5 * ENOUGH],
+      ['failing', null, 'tls', ENOUGH],
       ['failing', 'intake', 'method-not-allowed', ENOUGH],
     ]);
   }),
 );
 
-it.concurrent(
-  'a PROXY header from a trusted proxy counts, and what else is no HTTP does not, which it passes on',
-  withServices(async (start) => {
+it.concurrent.each<[string, string]>([
+  ['proxy-protocol', PROXY_HEADER],
+  ['tls', CLIENT_HELLO],
+  ['http2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+])(
+  'a protocol that a trusted proxy chose counts, and what else is no HTTP does not, which it passes on: %s',
+  withServices(async (start, reason, bytes) => {
     const service = await start({ receiver: { trustedProxies: ['127.0.0.0/8', '::1'] } });
-    await sendRaw(service, CLIENT_HELLO);
-    await sendRaw(service, PROXY_HEADER);
-    const issue = await refusedOf(service, ENOUGH, 'proxy-protocol');
+    await sendRaw(service, 'GARBAGE\r\n\r\n');
+    await sendRaw(service, bytes);
+    const issue = await refusedOf(service, ENOUGH, reason);
     expect(issue).toMatchObject({ level: 'failing', params: { source: null } });
     const { refusals } = (await adminApi(service).get('/refusals')).body;
-    expect(new Set(refusals.map(({ reason }: { reason: string }) => reason))).toEqual(
-      new Set(['proxy-protocol']),
-    );
+    expect(new Set(refusals.map((refusal: { reason: string }) => refusal.reason))).toEqual(new Set([reason]));
   }),
 );
 

@@ -20,8 +20,10 @@ type UsedCode =
   | 'audio-unreadable'
   | 'duration-limit'
   | 'erased'
+  | 'http2'
   | 'proxy-protocol'
-  | 'ticket';
+  | 'ticket'
+  | 'tls';
 const table: Readonly<Record<UsedCode, Reason>> = REASONS;
 const codes: readonly UsedCode[] = Object.keys(REASONS) as (keyof typeof REASONS)[];
 const entries = Object.entries<Reason>(table);

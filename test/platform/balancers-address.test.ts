@@ -78,6 +78,11 @@ describe.each(BALANCERS)('behind %s', (kind) => {
       expect((await send(balancer.url, { path, body: '' }).answer).status).toBe(404);
     }
   });
+
+  it('answers 405 to a monitor, as docs/how-to/alert-without-prometheus.md and a runbook say', async () => {
+    const { status } = await fetch(`${balancer.url}/callbacks/default`);
+    expect(status).toBe(405);
+  });
 });
 
 describe('behind two balancers in a row', () => {

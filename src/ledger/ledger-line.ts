@@ -1,32 +1,28 @@
-import type { DeliveryContext, OmittedContext } from '../domain/context.js';
-import type { ExpiredObjects, LedgerItem, LedgerLine, TooLargeBody } from '../domain/delivery.js';
-import type { Wanted } from '../domain/quarantined-body.js';
+import type { LedgerItem, LedgerLine } from '../domain/delivery.js';
 import { ulidMaker } from '../lib/text/ulid-maker.js';
 
-/** Every field of a line. No field has a default, so that a writer that forgets one does not compile. */
-export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
-  /** Null leaves the field out of the line; the same holds for the fields below. */
-  readonly actor: string | null;
-  readonly wouldRefuse: string | null;
-  readonly context: DeliveryContext | null;
-  readonly contextOmitted: OmittedContext | null;
-  readonly expired: ExpiredObjects | null;
-  readonly tooLarge: TooLargeBody | null;
-  readonly expectedAt: string | null;
-  readonly wanted: readonly Wanted[] | null;
-  readonly body: string | null;
-}
+/** Fields that a line may lack, in the documented order. */
+const OPTIONAL_FIELDS = [
+  'actor',
+  'wouldRefuse',
+  'context',
+  'contextOmitted',
+  'expired',
+  'tooLarge',
+  'expectedAt',
+  'wanted',
+  'body',
+] as const satisfies readonly (keyof LedgerLine)[];
 
-type OptionalField =
-  | 'actor'
-  | 'wouldRefuse'
-  | 'context'
-  | 'contextOmitted'
-  | 'expired'
-  | 'tooLarge'
-  | 'expectedAt'
-  | 'wanted'
-  | 'body';
+type OptionalField = (typeof OPTIONAL_FIELDS)[number];
+
+/**
+ * Every field of a line. No field has a default, so that a writer that forgets one does not compile; null leaves an optional field out of
+ * the line.
+ */
+export type LedgerFields = Omit<LedgerLine, 'v' | OptionalField> & {
+  readonly [Name in OptionalField]: NonNullable<LedgerLine[Name]> | null;
+};
 
 /** Fields of a line that no sender's request caused. */
 export const NO_REQUEST = {
@@ -60,7 +56,7 @@ export const NO_DELIVERY = {
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const { actor, wouldRefuse, context, contextOmitted, expired, tooLarge, expectedAt, wanted, body } = fields;
+  const present = OPTIONAL_FIELDS.filter((name) => fields[name] !== null);
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -79,15 +75,7 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     bytes: fields.bytes,
     durationMs: fields.durationMs,
     shape: fields.shape,
-    ...(actor === null ? undefined : { actor }),
-    ...(wouldRefuse === null ? undefined : { wouldRefuse }),
-    ...(context === null ? undefined : { context }),
-    ...(contextOmitted === null ? undefined : { contextOmitted }),
-    ...(expired === null ? undefined : { expired }),
-    ...(tooLarge === null ? undefined : { tooLarge }),
-    ...(expectedAt === null ? undefined : { expectedAt }),
-    ...(wanted === null ? undefined : { wanted }),
-    ...(body === null ? undefined : { body }),
+    ...(Object.fromEntries(present.map((name) => [name, fields[name]])) as Pick<LedgerLine, OptionalField>),
   };
 }
 

@@ -42,14 +42,11 @@ export async function* readMergedSegments(
   to = record.segments.length,
 ): AsyncGenerator<MergedContent> {
   const span = spanOf(record, from, to);
-  const data = await readMembers(store, record, span);
-  const cutter = createCutter(record.segments.slice(from, to), span.skip);
-  yield* cutter.next();
-  let at = 0;
-  for (const member of span.members) {
-    cutter.add(await textOf(record, member, data.subarray(at, at + member.bytes)));
-    at += member.bytes;
-    yield* cutter.next();
+  const readLines = createLineReader(record, textsOf(store, record, span));
+  await readLines(span.skip);
+  for (const segment of record.segments.slice(from, to)) {
+    const text = await readLines(segment.lines);
+    yield { segment, content: text.subarray(0, segment.bytes), text };
   }
 }
 
@@ -98,52 +95,41 @@ async function readMembers(store: ObjectStore, record: MergeRecord, { start, byt
   throw new MergedHourError(object, `it has ${found.info.size} bytes, and its record says ${size}`, record);
 }
 
-async function textOf(record: MergeRecord, { sha256 }: MergedMember, data: Buffer): Promise<Buffer> {
-  const text = await decompress(data, { maxOutputLength: MAX_MEMBER_BYTES }).catch(() => null);
-  if (text !== null && hash('sha256', text).startsWith(sha256) && sha256.length === 16) return text;
-  throw new MergedHourError(record.object, 'its bytes are not those that its record names', record);
+/** The texts of some members, each checked. */
+async function* textsOf(store: ObjectStore, record: MergeRecord, span: Span): AsyncGenerator<Buffer> {
+  const data = await readMembers(store, record, span);
+  let at = 0;
+  for (const { bytes, sha256 } of span.members) {
+    const member = data.subarray(at, at + bytes);
+    const text = await decompress(member, { maxOutputLength: MAX_MEMBER_BYTES }).catch(() => null);
+    if (text === null || sha256.length !== 16 || !hash('sha256', text).startsWith(sha256))
+      throw new MergedHourError(record.object, 'its bytes are not those that its record names', record);
+    yield text;
+    at += bytes;
+  }
 }
 
-/** Cuts a text that arrives in parts into its segments, by their numbers of lines. */
-function createCutter(segments: readonly MergedSegment[], skip: number) {
-  let parts: Buffer[] = [];
+/** Reads lines of a merged text, in order, also across members. */
+function createLineReader(record: MergeRecord, texts: AsyncGenerator<Buffer>) {
   let text: Buffer = Buffer.alloc(0);
-  let index = 0;
-  let missing = segments[0]?.lines ?? 0;
-
-  /** Offset after so many lines of the text; `missing` are the lines that it lacks. */
-  function skipLines(lines: number): { end: number; missing: number } {
-    let end = 0;
-    for (let left = lines; left > 0; left -= 1) {
-      const found = text.indexOf(LINE_FEED, end);
-      if (found < 0) return { end: text.length, missing: left };
-      end = found + 1;
-    }
-    return { end, missing: 0 };
-  }
-
-  return {
-    add(more: Buffer): void {
-      text = more;
-      const passed = skipLines(skip);
-      text = text.subarray(passed.end);
-      skip = passed.missing;
-    },
-    *next(): Generator<MergedContent> {
-      for (let segment = segments[index]; segment !== undefined; segment = segments[index]) {
-        const found = skipLines(missing);
-        parts.push(text.subarray(0, found.end));
-        text = text.subarray(found.end);
-        missing = found.missing;
-        if (missing > 0) return;
-        // Copied: a part keeps the memory of its whole member.
-        const own = Buffer.from(Uint8Array.from(Buffer.concat(parts)).buffer);
-        yield { segment, content: own.subarray(0, segment.bytes), text: own };
-        parts = [];
-        index += 1;
-        missing = segments[index]?.lines ?? 0;
+  return async (lines: number): Promise<Buffer> => {
+    const parts: Buffer[] = [];
+    for (let left = lines; left > 0; ) {
+      const end = text.indexOf(LINE_FEED) + 1;
+      if (end > 0) {
+        parts.push(text.subarray(0, end));
+        text = text.subarray(end);
+        left -= 1;
+        continue;
       }
-    },
+      parts.push(text);
+      const next = await texts.next();
+      if (next.done)
+        throw new MergedHourError(record.object, 'it has fewer lines than its record says', record);
+      text = next.value;
+    }
+    // Copied: a part keeps the memory of its whole member.
+    return Buffer.from(Uint8Array.from(Buffer.concat(parts)).buffer);
   };
 }
 

@@ -10,7 +10,7 @@ import { waitAtMost } from '../lib/time/deadline.js';
 import { instantOf, writeInstant } from '../lib/time/instant.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
-import { FillSchedule } from './fill/fill-schedule.js';
+import { FillSchedule, type FillStatus } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
 import { extentOf, extentStart, type IndexExtent, notIndexedInWords, withUnread } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
@@ -19,7 +19,6 @@ import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
 import { createCallbackCounts } from './questions/cached-counts.js';
 import { allDeliveries, type DeliveryQuery, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
-import { viewStatus } from './questions/view-status.js';
 import { createSentQuestions } from './sent/sent-questions.js';
 import { type FillRequest, serveFillRequests } from './shared/fill-requests.js';
 
@@ -68,6 +67,14 @@ export interface FailurePage extends FoundFailures {
   /** ISO 8601: start of the searched time, not before the oldest results that the service keeps. */
   readonly since: string;
   readonly index: IndexExtent;
+}
+
+export interface LedgerViewStatus extends FillStatus {
+  readonly state: 'loading' | 'ready';
+  /** Location of the index; null before it was opened. */
+  readonly place: IndexPlace | null;
+  /** Number of lines in the index. */
+  readonly rows: number;
 }
 
 export type LedgerView = ReturnType<typeof createLedgerView>;
@@ -123,7 +130,7 @@ export function createLedgerView(options: LedgerViewOptions) {
 
   /** Throws unless the index covers the time range: an action on a selection must include everything that matches. */
   async function requireReach(since: number, until = clock()): Promise<void> {
-    if (!schedule.status().isComplete) await waitAtMost(PATIENCE, schedule.untilComplete());
+    if (!schedule.isComplete()) await waitAtMost(PATIENCE, schedule.untilComplete());
     const reach = { ...(await extentNow()), missing: [] };
     const lacking = notIndexedInWords(reach, { since, until: Math.min(until, clock()) });
     if (lacking !== null) throw new Problem('conflict', `${lacking} ${OTHER_TIME}`);
@@ -263,7 +270,11 @@ export function createLedgerView(options: LedgerViewOptions) {
     /** The extent of the index when the ledger was last read. */
     extent,
     extentNow,
-    status: () =>
-      viewStatus(index.lastState(), schedule.status(), { place: index.place(), rows: index.lines() }),
+    status: (): LedgerViewStatus => ({
+      state: (index.lastState()?.until ?? null) === null ? 'loading' : 'ready',
+      place: index.place(),
+      rows: index.lines(),
+      ...schedule.status(),
+    }),
   };
 }

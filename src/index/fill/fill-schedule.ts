@@ -1,13 +1,12 @@
+import { writeInstant } from '../../lib/time/instant.js';
 import { conditionOf } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { IndexError } from '../index-error.js';
 import type { IndexFiller } from './index-filler.js';
 
-interface FillStatus {
-  /** When the last successful read of new lines began, in milliseconds since the epoch; null before the first. */
-  readonly refreshedAt: number | null;
-  /** Whether the index has been complete once. */
-  readonly isComplete: boolean;
+export interface FillStatus {
+  /** ISO 8601: when the last successful read of new lines began; null before the first. */
+  readonly refreshedAt: string | null;
   /** Why the last read failed; null when it succeeded. */
   readonly error: string | null;
   /** Whether the store failed, or the index, as on a full disk; null when `error` is null. */
@@ -30,7 +29,7 @@ export class FillSchedule {
   readonly #filler: Pick<IndexFiller, 'addNew' | 'addOlder'>;
   readonly #clock: () => number;
   #running = false;
-  #refreshedAt: number | null = null;
+  #refreshedAt: string | null = null;
   // The following three are times of `performance.now`, because the machine's clock may be set back.
   #touchedAt = Number.NEGATIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
@@ -90,18 +89,23 @@ export class FillSchedule {
     return this.#filling;
   }
 
+  /** Whether the index has been complete once. */
+  isComplete(): boolean {
+    return this.#isComplete;
+  }
+
   status(): FillStatus {
     const failure = this.#failure;
     const silent = performance.now() - this.#currentAt;
     const isOverdue = this.#running && failure === null && silent >= SLOW_INTERVAL + OVERDUE;
-    const read = { refreshedAt: this.#refreshedAt, isComplete: this.#isComplete };
+    const refreshedAt = this.#refreshedAt;
     if (isOverdue) {
       const error = `it was not read for ${Math.round(silent / 1000)} s`;
-      return { ...read, error, fault: 'store', condition: this.#filling === null ? null : 'unreachable' };
+      return { refreshedAt, error, fault: 'store', condition: this.#filling === null ? null : 'unreachable' };
     }
-    if (failure === null) return { ...read, error: null, fault: null, condition: null };
+    if (failure === null) return { refreshedAt, error: null, fault: null, condition: null };
     return {
-      ...read,
+      refreshedAt,
       error: failure instanceof Error ? failure.message : 'it could not be read',
       fault: failure instanceof IndexError ? 'index' : 'store',
       condition: conditionOf(failure),
@@ -140,7 +144,7 @@ export class FillSchedule {
       answered?.reject(cause);
       throw cause;
     }
-    this.#refreshedAt = beganAt;
+    this.#refreshedAt = writeInstant(beganAt);
     this.#currentAt = readAt;
     this.#failure = null;
     answered?.resolve();

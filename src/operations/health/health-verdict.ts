@@ -1,5 +1,5 @@
 import { type IndexExtent, isLacking } from '../../index/index-extent.js';
-import type { LedgerViewStatus } from '../../index/questions/view-status.js';
+import type { LedgerViewStatus } from '../../index/ledger-view.js';
 import type { CredentialState, ReconcileFigures, VerifyFigures } from '../answers/health.js';
 import { issueOf } from '../issues/issue-kinds.js';
 import { type Issue, LEVELS, type Level } from '../issues/issues.js';

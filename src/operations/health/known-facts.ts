@@ -1,4 +1,4 @@
-import type { LedgerViewStatus } from '../../index/questions/view-status.js';
+import type { LedgerViewStatus } from '../../index/ledger-view.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import type { Health } from '../answers/health.js';
 import type { Unknowable } from '../issues/verdict-words.js';

@@ -1,3 +1,21 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import type { IndexCalls } from '../index-calls.js';
+
+export interface IndexFillerOptions {
+  readonly store: ObjectStore;
+  readonly index: IndexCalls;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Milliseconds that the index reaches back. */
+  readonly reach: number;
+  /** Milliseconds that the service keeps results; open failures are kept as long. */
+  readonly retention: number;
+  /** Target size of the database with its write-ahead log, in bytes. */
+  readonly maxBytes: number;
+  /** Names of subscribers that may have no sent records yet; others are found in the store. */
+  readonly subscribers?: readonly string[] | undefined;
+}
+
 /** Fills the index from the log. Calls reject with `StoreError` and `IndexError`; the next call continues. */
 export interface IndexFiller {
   /** Adds new lines. */

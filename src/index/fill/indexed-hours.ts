@@ -5,6 +5,7 @@ import {
   MAX_CLOCK_OFFSET,
   openHours,
   startOfHour,
+  storeClock,
 } from '../../ledger/hours.js';
 import { LEDGER_FOLDER, mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
@@ -17,20 +18,10 @@ import { UnreadableError } from '../../ledger/retrying-reads.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { IndexRange } from '../index-state.js';
+import type { IndexFillerOptions } from './index-filler.js';
 import { createSegmentLoader, type SegmentLoader } from './segment-loader.js';
 
 const EMPTY_RANGE: IndexRange = { since: null, until: null };
-
-interface IndexedHoursOptions {
-  readonly store: ObjectStore;
-  readonly index: IndexCalls;
-  /** Milliseconds since the epoch, of the store's clock. */
-  readonly now: () => number;
-  /** Milliseconds that the index reaches back. */
-  readonly reach: number;
-  /** Names of subscribers to whom nothing may have been sent yet; others are found in the store. */
-  readonly subscribers?: readonly string[] | undefined;
-}
 
 /**
  * The hours of the log that the index has. Adds new lines and single hours. A call may reject; the next one continues.
@@ -41,8 +32,7 @@ export class IndexedHours {
   readonly #store: ObjectStore;
   readonly #index: IndexCalls;
   readonly #now: () => number;
-  readonly #reach: number;
-  readonly #subscribers: readonly string[];
+  readonly #options: Pick<IndexFillerOptions, 'reach' | 'subscribers'>;
   readonly #segments: SegmentLoader;
   /** Positions in the hours that `#log` follows. */
   #hours = new Map<string, HourPosition>();
@@ -52,13 +42,12 @@ export class IndexedHours {
   /** Whether range and positions match the index: not before the first call, nor after a failed one. */
   #isKnown = false;
 
-  constructor({ store, index, now, reach, subscribers = [] }: IndexedHoursOptions) {
-    this.#store = store;
-    this.#index = index;
-    this.#now = now;
-    this.#reach = reach;
-    this.#subscribers = subscribers;
-    this.#segments = createSegmentLoader(index);
+  constructor(options: IndexFillerOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#index = options.index;
+    this.#now = storeClock(options.store, options.clock);
+    this.#segments = createSegmentLoader(options.index);
     this.#log = this.#follow();
   }
 
@@ -156,7 +145,8 @@ export class IndexedHours {
   }
 
   async #findFolders(): Promise<void> {
-    const found = new Set([LEDGER_FOLDER, ...this.#subscribers.map(sentFolder)]);
+    const { subscribers = [] } = this.#options;
+    const found = new Set([LEDGER_FOLDER, ...subscribers.map(sentFolder)]);
     try {
       for await (const folder of sentFolders(this.#store)) found.add(folder);
     } catch (error) {
@@ -182,7 +172,7 @@ export class IndexedHours {
     const { since, until } = await this.#index.call('state');
     const time = this.#now();
     // A range that ends before the reach of the index is useless. One that ends in the future, after the clock was set back, is unreliable.
-    const isKept = until !== null && until >= time - this.#reach && until <= time + MAX_CLOCK_OFFSET;
+    const isKept = until !== null && until >= time - this.#options.reach && until <= time + MAX_CLOCK_OFFSET;
     this.#range = isKept ? { since, until } : EMPTY_RANGE;
     this.#log = this.#follow();
     // Hours in the future, which were written before the clock was set back.

@@ -1,9 +1,9 @@
-import { firstOpenHour, HOUR, hourAt, RELIST_WINDOW, startOfHour } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, hourAt, RELIST_WINDOW, startOfHour, storeClock } from '../../ledger/hours.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { assertPreviousListed, type PreviousHour } from '../../ledger/log/previous-hours.js';
 import { createRetryPace } from '../../ledger/log/retry-pace.js';
-import type { ObjectStore } from '../../store/object-store.js';
 import type { IndexCalls } from '../index-calls.js';
+import type { IndexFillerOptions } from './index-filler.js';
 import type { IndexedHours } from './indexed-hours.js';
 
 const DAY = 24 * HOUR;
@@ -14,40 +14,21 @@ const DELETE_ABOVE = 0.9;
 /** Fraction of the disk that is kept free. */
 const KEPT_FREE = 0.1;
 
-interface OlderHoursOptions {
-  readonly store: ObjectStore;
-  readonly index: IndexCalls;
-  /** Milliseconds since the epoch, of the store's clock. */
-  readonly now: () => number;
-  /** Milliseconds that the index reaches back. */
-  readonly reach: number;
-  /** Milliseconds that the service keeps results. */
-  readonly retention: number;
-  /** Target size of the database with its write-ahead log, in bytes. */
-  readonly maxBytes: number;
-}
-
 /** Adds past hours as far back as the index should reach and has room for, and deletes what is too old. */
 export class OlderHours {
   readonly #indexed: IndexedHours;
-  readonly #store: ObjectStore;
+  readonly #options: IndexFillerOptions;
   readonly #index: IndexCalls;
   readonly #now: () => number;
-  readonly #reach: number;
-  readonly #retention: number;
-  readonly #maxBytes: number;
   /** The first open hour at the time of the last check. */
   #lastChecked: number | null = null;
   #isRetryDue: ReturnType<typeof createRetryPace> | null = null;
 
-  constructor(indexed: IndexedHours, options: OlderHoursOptions) {
+  constructor(indexed: IndexedHours, options: IndexFillerOptions) {
     this.#indexed = indexed;
-    this.#store = options.store;
+    this.#options = options;
     this.#index = options.index;
-    this.#now = options.now;
-    this.#reach = options.reach;
-    this.#retention = options.retention;
-    this.#maxBytes = options.maxBytes;
+    this.#now = storeClock(options.store, options.clock);
   }
 
   async *fill(): AsyncGenerator<void> {
@@ -56,7 +37,7 @@ export class OlderHours {
     if (this.#lastChecked !== hour) {
       yield* this.#relistWholeHours();
       yield* this.#walkBack();
-      await this.#index.call('deleteFailuresBefore', this.#now() - this.#retention);
+      await this.#index.call('deleteFailuresBefore', this.#now() - this.#options.retention);
       this.#lastChecked = hour;
     }
     yield* this.#retryMissing();
@@ -78,7 +59,7 @@ export class OlderHours {
 
   /** Adds older hours, newest first, as far back as the index should reach and has room for. */
   async *#walkBack(): AsyncGenerator<void> {
-    const end = this.#now() - this.#reach;
+    const end = this.#now() - this.#options.reach;
     const { since } = this.#indexed;
     if (since === null || since - HOUR < end) return;
     const oldest = await this.#index.call('oldestHour');
@@ -89,7 +70,7 @@ export class OlderHours {
     const newest = Math.min(since, firstOpenHour(this.#now()) - 1);
     for await (const hour of this.#hours('newest', Number.NEGATIVE_INFINITY, newest)) {
       const start = startOfHour(hour);
-      await assertPreviousListed(this.#store, previous, start + HOUR);
+      await assertPreviousListed(this.#options.store, previous, start + HOUR);
       // Nothing was written between that hour and the ones in the index.
       if (start + HOUR <= end) return this.#indexed.claimFrom(Math.floor(end / HOUR) * HOUR);
       if (!(await this.#hasRoom())) return;
@@ -97,12 +78,12 @@ export class OlderHours {
       await this.#indexed.claimFrom(start);
       yield;
     }
-    await assertPreviousListed(this.#store, previous, Number.NEGATIVE_INFINITY);
+    await assertPreviousListed(this.#options.store, previous, Number.NEGATIVE_INFINITY);
     await this.#indexed.claimFrom(null);
   }
 
   #hours(order: 'oldest' | 'newest', from: number, to: number): AsyncIterable<string> {
-    return hoursInOrder(this.#store, order, from, to, this.#indexed.roots());
+    return hoursInOrder(this.#options.store, order, from, to, this.#indexed.roots());
   }
 
   /**
@@ -127,7 +108,7 @@ export class OlderHours {
   }
 
   async #hasRoom(): Promise<boolean> {
-    const limit = this.#maxBytes * READ_BELOW;
+    const limit = this.#options.maxBytes * READ_BELOW;
     return (
       (await this.#index.call('usedBytes', limit)) < limit &&
       (await this.#index.call('freeShare')) > KEPT_FREE
@@ -137,11 +118,11 @@ export class OlderHours {
   /** Deletes the oldest hours beyond the bounds of the index. */
   async *#trim(): AsyncGenerator<void> {
     const deleteBefore = (time: number) => this.#indexed.deleteBefore(Math.floor(time / HOUR) * HOUR);
-    const end = this.#now() - this.#reach;
+    const end = this.#now() - this.#options.reach;
     const oldest = await this.#index.call('oldestHour');
     // A day at a time, because a deletion takes a pass over all contexts.
     if (oldest !== null && oldest < end - DAY) yield* deleteBefore(end);
-    const limit = this.#maxBytes * DELETE_ABOVE;
+    const limit = this.#options.maxBytes * DELETE_ABOVE;
     while ((await this.#index.call('usedBytes', limit)) > limit) {
       const first = await this.#index.call('oldestHour');
       if (first === null || first >= firstOpenHour(this.#now())) break;

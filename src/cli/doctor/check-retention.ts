@@ -1,5 +1,7 @@
 import {
   artefactPath,
+  ERASURE_LOG,
+  ERASURES_FOLDER,
   jobFolder,
   quarantineFolder,
   reconcileReportKey,
@@ -7,8 +9,9 @@ import {
 } from '../../archive/layout.js';
 import { CONTENT_CLASSES, RECORD_CLASSES, type RetentionClass } from '../../domain/kinds.js';
 import { ledgerPartition } from '../../ledger/hours.js';
+import { OUTBOX_FOLDER } from '../../ledger/ledger-keys.js';
 import type { BucketLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js';
-import { type Finding, passed, skipped, warned } from './finding.js';
+import { type Finding, failed, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'store retention';
 const ADVICE = 'Make retention and the lifecycle rules say the same (docs/stores.md, "Lifecycle").';
@@ -38,7 +41,23 @@ export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: Ret
     const faults = [...found].flatMap((days) => difference(kind, periods[kind], days) ?? []);
     return faults.map((fault) => warned(CHECK, fault, ADVICE));
   });
+  findings.push(...endedRecords(daysUntilEnd));
   return findings.length > 0 ? findings : [passed(CHECK, 'The lifecycle rules agree with retention.')];
+}
+
+/** Folders that no rule may expire, in whole. */
+const NEVER_EXPIRED = ['.store/', ERASURES_FOLDER, ERASURE_LOG, OUTBOX_FOLDER];
+
+function endedRecords(daysUntilEnd: (key: string, tags: Readonly<Record<string, string>>) => number | null) {
+  const ended = NEVER_EXPIRED.filter((folder) => daysUntilEnd(`${folder}example`, {}) !== null);
+  if (ended.length === 0) return [];
+  return [
+    failed(
+      CHECK,
+      `A lifecycle rule expires what has to stay, below ${ended.join(', ')}: the receiver would forget which store this is, store erased jobs again, or lose events.`,
+      'Restrict the rule to what may expire (docs/stores.md, "Lifecycle").',
+    ),
+  ];
 }
 
 /** Null when rules and setting agree, and for records without a period, which `verify` does not check. */

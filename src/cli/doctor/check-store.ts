@@ -153,7 +153,9 @@ function versions({ versioning, objectLock, defaultRetention, fault }: StoreTrai
   if (versioning === 'off') return passed(check, 'The bucket keeps no versions: erased objects are gone.');
   return warned(
     check,
-    `Versioning is ${versioning}: every write of the canary remains as an old version.`,
+    versioning === 'on'
+      ? 'Versioning is on: every write of the canary remains as an old version.'
+      : 'Versioning is suspended: old versions remain from when it was on.',
     'Add a lifecycle rule that expires noncurrent versions (docs/stores.md, "Versioning and Object Lock").',
   );
 }

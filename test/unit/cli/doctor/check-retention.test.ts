@@ -73,6 +73,26 @@ describe('the check of retention against lifecycle rules', () => {
     expect(of(['team-a/']).map(({ verdict }) => verdict)).toEqual(kinds.map(() => 'warning'));
   });
 
+  it('fails for a rule that expires what has to stay, such as the marks of erased jobs', () => {
+    const of = (prefix: string) =>
+      checkRetention({
+        periods: parseConfig({}).retention,
+        keyPrefixes: [],
+        tags: false,
+        daysUntilEnd: (key, tags) =>
+          daysUntilEnd(
+            [{ Status: 'Enabled', Filter: { Prefix: prefix }, Expiration: { Days: 30 } }],
+            key,
+            tags,
+          ),
+      }).filter(({ verdict }) => verdict === 'failed');
+    expect(of('')).toMatchObject([
+      { message: expect.stringMatching(/below \.store\/, \.erasures\/, \.erasure-log\/, outbox\/: /) },
+    ]);
+    expect(of('.erasures/')).toMatchObject([{ message: expect.stringMatching(/below \.erasures\/: /) }]);
+    expect(of('.canary/')).toEqual([]);
+  });
+
   it('says nothing about rules that it cannot read', () => {
     const periods = parseConfig({ retention: { data: '30d' } }).retention;
     const found = checkRetention({ periods, keyPrefixes: [], tags: true, daysUntilEnd: null });

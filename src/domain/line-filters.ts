@@ -41,6 +41,11 @@ export type LineFilters = { readonly [Name in LineFilter]?: string | undefined }
 export const NAMED_FILTER_NAMES = Object.keys(NAMED_FILTERS) as readonly NamedFilter[];
 export const LINE_FILTER_NAMES = Object.keys(LINE_FILTERS) as readonly LineFilter[];
 
+/** The filters of a query, without its other parameters. */
+export function lineFiltersOf(query: LineFilters): LineFilters {
+  return Object.fromEntries(LINE_FILTER_NAMES.map((name) => [name, query[name]]));
+}
+
 export function isNamedFilter(name: LineFilter): name is NamedFilter {
   return Object.hasOwn(NAMED_FILTERS, name);
 }

@@ -6,7 +6,7 @@ import {
   LEDGER_ORIGINS,
   type LedgerLine,
 } from '../../domain/delivery.js';
-import type { LineFilters } from '../../domain/line-filters.js';
+import { type LineFilters, lineFiltersOf } from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
@@ -122,12 +122,13 @@ export interface DeliveryQuery extends LineFilters {
 
 /** The query of the index. Throws `Problem` `request-invalid` for invalid instants, limits, contexts and cursors. */
 export function lineQueryOf(query: DeliveryQuery, lists = listedOrigins(query)): LineQuery {
-  const { limit = 50, cursor, since, until, scope } = query;
+  const { job, limit = 50, cursor, since, until, scope } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new Problem('request-invalid', 'limit must be a whole number from 1 to 500.');
   }
   return {
-    ...filtersOf(query),
+    ...lineFiltersOf(query),
+    job,
     limit,
     ...instantsOf({ since, until }),
     before: cursor === undefined ? undefined : decodeCursor(cursor),
@@ -135,13 +136,6 @@ export function lineQueryOf(query: DeliveryQuery, lists = listedOrigins(query)):
     context: contextFilterOf(query),
     scope: scope ?? undefined,
   };
-}
-
-/** The filters by field. All other parameters are named here, so that a new filter passes through. */
-function filtersOf(query: DeliveryQuery): LineFilters & Pick<LineQuery, 'job'> {
-  const { since, until, without, only, scope, context, contextOmitted, limit, cursor, signal, ...filters } =
-    query;
-  return filters;
 }
 
 function contextFilterOf({ context, contextOmitted }: DeliveryQuery): LineQuery['context'] {

@@ -1,5 +1,5 @@
 import { isDelivery, isNonDeliveryOutcome, isOperatorAct, LEDGER_ORIGINS } from '../../domain/delivery.js';
-import { NAMED_FILTER_NAMES, type NamedFilter } from '../../domain/line-filters.js';
+import { lineFiltersOf, NAMED_FILTER_NAMES, type NamedFilter } from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { SenderRefusals } from '../../domain/summary-figures.js';
@@ -121,22 +121,10 @@ function unknownGroup(by: string): Problem {
 }
 
 function sumQueryOf(query: SummaryQuery, range: TimeRange) {
-  const {
-    since: _,
-    until: __,
-    buckets,
-    by,
-    limit,
-    refusedRequests,
-    signal,
-    context,
-    scope,
-    ...filters
-  } = query;
-  const { origin, outcome } = filters;
-  const isAsked = origin !== undefined || isNonDeliveryOutcome(outcome ?? '');
+  const { origin, outcome = '', context, scope } = query;
+  const isAsked = origin !== undefined || isNonDeliveryOutcome(outcome);
   return {
-    ...filters,
+    ...lineFiltersOf(query),
     range,
     scope: scope ?? undefined,
     without: isAsked ? [] : LEDGER_ORIGINS.filter((each) => !isDelivery(each) || isOperatorAct(each)),

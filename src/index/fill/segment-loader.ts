@@ -2,8 +2,6 @@ import { startOfHour } from '../../ledger/hours.js';
 import type { LostSegments } from '../../ledger/log/covered-numbers.js';
 import { markRead } from '../../ledger/log/hour-position.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
-import type { UnparsedSegment } from '../../ledger/read-segment.js';
-import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { SegmentContent } from '../apply/segment-content.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { MergedFault } from '../ledger-index.js';
@@ -44,9 +42,9 @@ export function createSegmentLoader(index: IndexCalls) {
         for await (const { position, writer, number, segment } of segments) {
           if (isFirst) await onFirst?.();
           isFirst = false;
-          const content = contentOf({ hour: position.hour, writer, number }, segment);
-          batch.push(content);
-          bytes += content.content.length;
+          const { content, writtenAt: written } = segment;
+          batch.push({ hour: startOfHour(position.hour), writer, number, written, content });
+          bytes += content.length;
           markRead(position, { writer, number });
           if (batch.length >= BATCH || bytes >= BATCH_BYTES) await flush();
         }
@@ -68,11 +66,4 @@ export function createSegmentLoader(index: IndexCalls) {
       faults.push({ key, hour: startOfHour(hour), segments });
     },
   };
-}
-
-function contentOf(
-  { hour, writer, number }: SegmentPlace,
-  { content, writtenAt: written }: UnparsedSegment,
-): SegmentContent & { readonly content: Uint8Array } {
-  return { hour: startOfHour(hour), writer, number, written, content };
 }

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
 import { indexLost } from '../index-error.js';
-import { createLineClasses, type LineClasses } from '../line-classes.js';
+import { createLineClasses } from '../line-classes.js';
 import { isDamaged, openForReading } from '../open-database.js';
 import { createIndexQuestions } from '../queries/index-questions.js';
+import type { ReadableIndex } from '../readable-index.js';
 import { isLocked } from './index-lock.js';
 
 /** The questions of an index that another process writes. */
@@ -15,7 +15,7 @@ export function openIndexReader(path: string, storeId: string): IndexReader | nu
   const database = openForReading(path, storeId);
   if (database === null) return null;
   try {
-    return createIndexReader(path, database, createLineClasses(database));
+    return createIndexReader(path, { database, classes: createLineClasses(database) });
   } catch {
     database.close();
     return null;
@@ -23,18 +23,17 @@ export function openIndexReader(path: string, storeId: string): IndexReader | nu
 }
 
 /** Questions throw `IndexError` when the file is damaged or was replaced by its writer; then the reader must not be used any more. */
-function createIndexReader(path: string, database: DatabaseSync, classes: LineClasses) {
+function createIndexReader(path: string, index: ReadableIndex) {
+  const { database, classes } = index;
   const file = fileOf(path);
 
   /** Runs a question on one consistent state of the file and its classes. */
-  function attempt<Result>(
-    work: (given: { readonly database: DatabaseSync; readonly classes: LineClasses }) => Result,
-  ): Result {
+  function attempt<Result>(work: (given: ReadableIndex) => Result): Result {
     if (fileOf(path) !== file) throw indexLost();
     try {
       database.exec('BEGIN');
       classes.reload();
-      return work({ database, classes });
+      return work(index);
     } catch (error) {
       throw isDamaged(error) ? indexLost() : error;
     } finally {

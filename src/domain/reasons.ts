@@ -46,7 +46,7 @@ export const REASONS = {
   'address-refused': {
     words: 'the address is not on the allowlist of the source',
     remedy:
-      'If it belongs to the service, add it to allow of the source; if it is your proxy, to receiver.trustedProxies.',
+      'If it belongs to the service, add it to allow of the source; if it is your proxy, to receiver.trustedProxies, and let it append X-Forwarded-For.',
   },
   'address-unreadable': {
     words: 'the client address could not be determined',

@@ -103,7 +103,8 @@ function foreignAnswer({ status, location }: PublicAnswer): Finding {
 
 const LOCAL_ADDRESS_ADVICE =
   'If this is the address of this machine, the balancer forwards addresses correctly: run doctor from an allowed address, or set ' +
-  'allowMode: report temporarily, to check the rest. If it is the address of the balancer, add it to receiver.trustedProxies.';
+  'allowMode: report temporarily, to check the rest. If it is the address of the balancer, add it to receiver.trustedProxies, and let ' +
+  'it append X-Forwarded-For.';
 
 async function acceptance(options: PublicCheckOptions, { status, own }: PublicAnswer): Promise<Finding> {
   const check = 'public callback';

@@ -52,8 +52,8 @@ export function unknownSourceReport(name: string, known: Iterable<string>): Chec
 
 /** How X-Forwarded-For was used, to explain to operators which address counts. */
 interface ForwardedFor {
-  /** `ignored`: the peer is not a trusted proxy, so anybody could have written the header. */
-  readonly header: 'absent' | 'ignored' | 'followed';
+  /** `ignored`: the peer is not a trusted proxy, so anybody could have written the header. `missing`: it is one, and sent none. */
+  readonly header: 'absent' | 'missing' | 'ignored' | 'followed';
   /** Canonical address of the connection's peer; null when it is not an IP address. */
   readonly peer: string | null;
   /** The address that would count if the peer were trusted; null when it cannot be read. */
@@ -70,14 +70,14 @@ function explainForwardedFor(trustedProxies: readonly string[]): ForwardedForExp
   const trustedRange = compileRanges(trustedProxies);
   return (peerText, forwardedFor) => {
     const peer = peerAddress(peerText);
-    if (forwardedFor === undefined) return { header: 'absent', peer, claimed: null };
+    const isTrusted = peer !== null && trustedRange(peer) !== null;
+    if (forwardedFor === undefined) return { header: isTrusted ? 'missing' : 'absent', peer, claimed: null };
     const claim = firstUntrusted(
       forwardedFor.join(',').split(','),
       (address) => trustedRange(address) !== null,
     );
     const claimed = 'address' in claim ? claim.address : null;
-    const followed = peer !== null && trustedRange(peer) !== null;
-    return { header: followed ? 'followed' : 'ignored', peer, claimed };
+    return { header: isTrusted ? 'followed' : 'ignored', peer, claimed };
   };
 }
 
@@ -141,6 +141,8 @@ function addressRemedy(
   if (seen.header === 'ignored' && seen.claimed !== null && seen.peer !== null) {
     return `if ${seen.peer} is your load balancer: receiver.trustedProxies: [${seen.peer}]; then ${seen.claimed} counts`;
   }
+  if (seen.header === 'missing')
+    return `let ${seen.peer}, which receiver.trustedProxies holds, append X-Forwarded-For; in allow it would admit everyone behind it`;
   return `sources.${name}.allow: [${[...allow, region ?? clientIp].join(', ')}]`;
 }
 

@@ -113,6 +113,17 @@ describe('explain, gate by gate', () => {
     });
   });
 
+  it('never advises to admit the address of a trusted proxy that sends no X-Forwarded-For', () => {
+    const { status, gates } = ask('default', '10.0.0.1', good);
+    expect(status).toBe(403);
+    expect(gates).toContainEqual(
+      expect.objectContaining({
+        gate: 'address',
+        toPass: expect.stringMatching(/^let 10\.0\.0\.1, .* append X-Forwarded-For/),
+      }),
+    );
+  });
+
   it('names the region an address belongs to instead of the address', () => {
     expect(gate('address', ask('default', '198.51.100.1', good))?.toPass).toBe(
       'sources.default.allow: [eu1, 10.9.0.0/16, us1]',

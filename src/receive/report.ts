@@ -8,6 +8,7 @@ import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { LedgerMetrics } from '../observe/metrics/ledger-metrics.js';
 import type { LogRefusal } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
+import { isTestQuery } from './access/callback-query.js';
 import type { ReceiverObserver } from './receive.js';
 
 interface ReportTargets {
@@ -43,8 +44,9 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
       if (problem?.code === 'body-malformed') ledger.quarantine('refused');
       logRefusal(log, line, problem);
     },
-    unauthenticated({ problem, source, clientIp, cause, isFromSender }, request) {
+    unauthenticated({ problem, source, clientIp, cause, ...caller }, request) {
       const reason = problem.code;
+      const isFromSender = caller.isFromSender && !isTestQuery(request.rawQuery);
       const userAgent = request.headers['user-agent']?.[0] ?? null;
       deliveries.refused(reason, source, isFromSender ? 'sender' : 'unknown');
       const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;

@@ -6,7 +6,7 @@ import {
   RESERVED_PARAMETERS,
   readContext,
 } from '../../domain/context.js';
-import { isCallbackStatus, isJobId } from '../../domain/job.js';
+import { isCallbackStatus, isJobId, TEST_STATUS } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 
 /** The query parameters of a callback. */
@@ -38,6 +38,11 @@ export function parseCallbackQuery(rawQuery: string, contextNames: readonly stri
   }
   const { context, contextOmitted } = readContext(parameters, contextNames);
   return { jobId, status, contents: contentsOf(parameters), context, contextOmitted };
+}
+
+/** Whether a raw query is that of a test callback of `doctor`. */
+export function isTestQuery(rawQuery: string): boolean {
+  return new URLSearchParams(rawQuery).get('status') === TEST_STATUS;
 }
 
 /** The known and the configured parameters, as a query. All others belong to the submitter and may be secret. */

@@ -66,11 +66,16 @@ async function appendLines(folder: string, lines: readonly LedgerLine[]): Promis
 }
 
 /** Requests with this secret, each for a job of its own. */
-async function send(count: number, secret: string, { publicUrl }: RunningService): Promise<void> {
+async function send(
+  count: number,
+  secret: string,
+  { publicUrl }: RunningService,
+  status = 'success',
+): Promise<void> {
   for (let n = 0; n < count; n += 1)
     await sendCallback(
       { publicUrl },
-      `id=j${n}&status=success`,
+      `id=j${n}&status=${status}`,
       '',
       { 'x-callback-token': secret },
       'intake',
@@ -211,9 +216,10 @@ it.concurrent(
 );
 
 it.concurrent(
-  'the secret from an address that is not admitted counts: the service has a new address, or a balancer hides it',
+  'the secret from an address that is not admitted counts: the service has a new address, or a balancer hides it; `doctor` does not',
   withServices(async (start) => {
     const service = await start({ sources: { intake: { credentials, allow: ['192.0.2.1'] } } });
+    await send(5, SECRET, service, 'doctor');
     await send(8, SECRET, service);
     const issue = await refusedOf(service, 8);
     expect(issue).toMatchObject({ params: { source: 'intake', cause: 'address-refused', refused: 8 } });

@@ -49,10 +49,10 @@ interface Order {
  * The displacement of a job is the number of older jobs that the list has before it.
  *
  * A page hides a job when the next one begins at an older time. The entries that the next page repeats are then older than the
- * job, and the list has them before it. So every job whose displacement is at most the smallest overlap, in entries, is found.
+ * job, and the list has them before it. So every job whose displacement is below the smallest overlap, in entries, is found.
  * For each job found, the displacement is exact, because a page has all older jobs that the list has before the job.
  *
- * Pages overlap by a quarter of their entries, and by twice the displacement seen so far. When a later job is displaced by more than half
+ * Pages overlap by a quarter of their entries, and by twice the displacement seen so far. When a later job is displaced by at least half
  * of the smallest overlap, the last page reports `disorder`.
  *
  * Guaranteed: every job whose displacement is at most a quarter of a page is found, unless three quarters of a page were created

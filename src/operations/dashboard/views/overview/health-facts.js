@@ -178,7 +178,8 @@ function subscribersFacts({ subscribers, verdict }, now) {
 
 /** @param {Health} health @param {number} now @returns {Facts} */
 function ledgerFacts({ ledger, verdict }, now) {
-  const { rows, refreshedAt } = ledger;
+  const { rows, refreshedAt, place } = ledger;
+  const isInMemory = place !== null && place.path === null;
   const { since } = verdict.index;
   const back = since === null ? '' : ` back to ${clock(since, now)}`;
   const loaded = rows === 1 ? 'line loaded' : 'lines loaded';
@@ -189,6 +190,9 @@ function ledgerFacts({ ledger, verdict }, now) {
     isNeutral: isPartlyRead(verdict),
     word: isPartlyRead(verdict) ? 'Partly read' : 'Up to date',
     figure: rows === null ? '–' : count(rows),
-    details: [`${rows === null ? 'read' : loaded}${back}${updated}`],
+    details: [
+      `${rows === null ? 'read' : loaded}${back}${updated}`,
+      ...(isInMemory ? ['in memory: small, and built again at each start'] : []),
+    ],
   };
 }

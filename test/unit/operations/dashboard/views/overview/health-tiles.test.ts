@@ -45,6 +45,7 @@ const WELL = {
     state: 'ready',
     error: null,
     rows: 7,
+    place: { path: '/cache/index.sqlite', cause: null },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
 };
@@ -203,6 +204,15 @@ describe('the tiles', () => {
     expect(tileOf('ledger', partial)).toMatchObject({ tone: 'neutral', word: 'Partly read' });
     expect(tileOf('subscribers', { subscribers: [SUBSCRIBER] })).toMatchObject({ word: 'Up to date' });
     expect(tileOf('failures', {})).toMatchObject({ word: 'None' });
+  });
+
+  it('say that the index is in memory', () => {
+    const ledger = { ...WELL.ledger, place: { path: null, cause: 'unwritable' } };
+    expect(tileOf('ledger')?.details).toHaveLength(1);
+    expect(tileOf('ledger', { ledger })).toMatchObject({
+      tone: 'good',
+      details: [expect.stringMatching(/^lines loaded/), 'in memory: small, and built again at each start'],
+    });
   });
 
   it('show what verify found, and link to the refetch of what the service still has', () => {

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createLedgerIndex, type LedgerIndex } from './ledger-index.js';
 import { takeLock } from './shared/index-lock.js';
 import { type IndexReader, openIndexReader } from './shared/index-reader.js';
+import { makeCacheFolder } from './shared/make-cache-folder.js';
 
 /** Location of an index. */
 export interface IndexPlace {
@@ -51,7 +51,7 @@ function openOwn(path: string | null, storeId: string): OpenedIndex | null {
   if (path === null) return inMemory('no-folder', storeId);
   let lock: ReturnType<typeof takeLock> = null;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeCacheFolder(dirname(path));
     lock = takeLock(path);
     if (lock === null) return null;
     const { close, ...index } = createLedgerIndex(path, storeId);

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeCacheFolder } from '../../index/shared/make-cache-folder.js';
 import { isJsonObject, parseJson } from '../../lib/text/parse-json.js';
 
 /** The store that this machine last saw at an address. */
@@ -33,7 +34,7 @@ export function rememberStore(
   known.delete(location);
   known.set(location, { id, seenAt: new Date().toISOString() });
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeCacheFolder(folder);
     const temporary = `${file}.${process.pid}`;
     writeFileSync(temporary, JSON.stringify(Object.fromEntries([...known].slice(-MAX_STORES))), {
       mode: 0o600,

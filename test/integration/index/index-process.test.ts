@@ -164,6 +164,21 @@ describe('the index of a process', () => {
     await wholeAnswers(unwritable);
   });
 
+  it('is in memory where a file system takes no folders, which Node would try to create for ever', async () => {
+    const NODE_CONFIG = JSON.stringify({ store: { url } });
+    let timer: NodeJS.Timeout | undefined;
+    const { code } = await runCli(
+      ['status'],
+      { NODE_CONFIG, XDG_CACHE_HOME: '/proc/none' },
+      undefined,
+      (kill) => {
+        timer = setTimeout(() => kill('SIGKILL'), 15_000);
+      },
+    );
+    clearTimeout(timer);
+    expect(code).not.toBeNull();
+  });
+
   it('is built anew where its file is damaged, foreign, or of another store', async () => {
     const first = await openHere();
     const expected = await wholeAnswers(first);

@@ -48,7 +48,7 @@ export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: Ret
 /** Folders that no rule may expire, in whole. */
 const NEVER_EXPIRED = ['.store/', ERASURES_FOLDER, ERASURE_LOG, OUTBOX_FOLDER];
 
-function endedRecords(daysUntilEnd: (key: string, tags: Readonly<Record<string, string>>) => number | null) {
+function endedRecords(daysUntilEnd: NonNullable<RetentionCheck['daysUntilEnd']>): Finding[] {
   const ended = NEVER_EXPIRED.filter((folder) => daysUntilEnd(`${folder}example`, {}) !== null);
   if (ended.length === 0) return [];
   return [

@@ -179,7 +179,6 @@ function subscribersFacts({ subscribers, verdict }, now) {
 /** @param {Health} health @param {number} now @returns {Facts} */
 function ledgerFacts({ ledger, verdict }, now) {
   const { rows, refreshedAt, place } = ledger;
-  const isInMemory = place !== null && place.path === null;
   const { since } = verdict.index;
   const back = since === null ? '' : ` back to ${clock(since, now)}`;
   const loaded = rows === 1 ? 'line loaded' : 'lines loaded';
@@ -192,7 +191,7 @@ function ledgerFacts({ ledger, verdict }, now) {
     figure: rows === null ? '–' : count(rows),
     details: [
       `${rows === null ? 'read' : loaded}${back}${updated}`,
-      ...(isInMemory ? ['in memory: small, and built again at each start'] : []),
+      ...(place?.path === null ? ['in memory: small, and built again at each start'] : []),
     ],
   };
 }
